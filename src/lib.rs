@@ -1,0 +1,17 @@
+//! jbodbench: replays dbench loadfiles on many mounted disks at once.
+//!
+//! Modules stand on floors and import only from lower ones; `tests/layers.rs` keeps it so:
+//!
+//! ```text
+//! 7 cli      typed arguments, exit codes, the one place that prints errors
+//! 6 front, run                     glue and writers
+//! 5 pool     threads per disk, barrier, stop
+//! 4 client   runs a Program over an Engine
+//! 3 engine   executes Calls: sync, null, scripted
+//! 2 plan, host                     the immutable run configuration; this host's mounts and limits
+//! 1 loadfile, metrics, stats       pure
+//! 0 op, units
+//! ```
+
+pub mod loadfile;
+pub mod op;

@@ -1,0 +1,481 @@
+//! What a loadfile compiles to: an immutable instruction list, shared by all clients.
+//!
+//! Nothing here is text that has to be looked at again. Paths are lists of segments that are
+//! rendered into a buffer of the client's, numbers are literals or small expressions, handles are
+//! dense slots. The memory a client needs does not grow with the number of names.
+
+use std::ops::Range;
+
+use crate::op::OpKind;
+
+/// Index of a path in [`Program::paths`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PathId(pub u32);
+
+/// Index of an expression in [`Program::exprs`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ExprId(pub u32);
+
+/// Index of an instruction in [`Program::insts`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Pc(pub u32);
+
+/// A compiled loadfile.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Program {
+    /// Name to show: the file's path, or `default` for the embedded load.
+    pub name: String,
+    /// SHA-256 of the canonical text, lower-case hex: equal for files that do equal work.
+    pub sha256: String,
+    /// Instructions of one pass, in order.
+    pub insts: Box<[Inst]>,
+    /// Start time of each instruction in nanoseconds after the start of the pass, or
+    /// [`Program::NO_TIME`]; `None` when no line has a timestamp.
+    pub times: Option<Box<[u64]>>,
+    /// Paths that instructions name.
+    pub paths: Box<[PathSpec]>,
+    /// Segments of all paths and of numbers that contain `$n`.
+    pub segments: Box<[Segment]>,
+    /// Literal bytes of all segments.
+    pub bytes: Box<[u8]>,
+    /// Numbers that are not literals.
+    pub exprs: Box<[Expr]>,
+    /// What `+n` refers to: see [`Register`].
+    pub registers: Box<[Register]>,
+    /// Handle number of each slot, as the loadfile spells it, in ascending order.
+    pub handles: Box<[i64]>,
+    /// What RANDOMSTRING lines make.
+    pub templates: Box<[Template]>,
+    /// What WRITEPATTERN lines fill the write buffer with; never empty ones.
+    pub patterns: Box<[Box<[u8]>]>,
+    /// Deepest nesting of loops.
+    pub loop_depth: usize,
+    /// Largest length in bytes that a WriteX can ask for.
+    pub max_write: u64,
+    /// Largest length in bytes that a ReadX can ask for.
+    pub max_read: u64,
+    /// Words that are parsed but cannot be run yet, with their lines.
+    pub reserved: Box<[Reserved]>,
+}
+
+/// A reserved word of the language (PHASE, PREPARE, CHOOSE, POOL, SHARED, SET) and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reserved {
+    /// The word.
+    pub word: &'static str,
+    /// Line number, from 1.
+    pub line: u32,
+}
+
+/// One instruction. Kept small: a long loadfile has half a million of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Inst {
+    /// What to do.
+    pub action: Action,
+    /// The status that the line expects.
+    pub expect: Expect,
+    /// Line number in the loadfile, from 1.
+    pub line: u32,
+    /// The operation to count, `None` for control instructions.
+    pub op: Option<OpKind>,
+    /// Whether operands of this instruction are stored in registers (some `+n` refers to them).
+    pub records: bool,
+}
+
+/// The outcome that a line expects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Expect {
+    /// `NT_STATUS_OK`, `0x0`, `SUCCESS`.
+    Success,
+    /// `*`.
+    Any,
+    /// Any other status.
+    Failure,
+    /// An errno name: exactly this error.
+    Errno(u16),
+}
+
+/// What an instruction does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Action {
+    /// Remove a tree.
+    Deltree {
+        /// Its root.
+        path: PathId,
+    },
+    /// Create a directory.
+    Mkdir {
+        /// Its path.
+        path: PathId,
+    },
+    /// Remove a directory.
+    Rmdir {
+        /// Its path.
+        path: PathId,
+    },
+    /// Open or create.
+    Create {
+        /// The file's path.
+        path: PathId,
+        /// NT create options; bit 0x1 means directory.
+        options: Operand,
+        /// NT create disposition, 0 to 5.
+        disposition: Operand,
+        /// The handle it gets.
+        handle: HandleRef,
+    },
+    /// Close a handle.
+    Close {
+        /// The handle.
+        handle: HandleRef,
+    },
+    /// Write.
+    Write {
+        /// The handle.
+        handle: HandleRef,
+        /// Offset in bytes.
+        offset: Operand,
+        /// Length in bytes.
+        len: Operand,
+        /// Bytes that shall be written (`ret_size`).
+        want: Operand,
+    },
+    /// Read.
+    Read {
+        /// The handle.
+        handle: HandleRef,
+        /// Offset in bytes.
+        offset: Operand,
+        /// Length in bytes.
+        len: Operand,
+        /// Bytes that shall be read (`ret_size`).
+        want: Operand,
+    },
+    /// fsync.
+    Flush {
+        /// The handle.
+        handle: HandleRef,
+    },
+    /// Rename.
+    Rename {
+        /// Old path.
+        old: PathId,
+        /// New path.
+        new: PathId,
+    },
+    /// Unlink.
+    Unlink {
+        /// The file's path.
+        path: PathId,
+    },
+    /// Take a lock, waiting for it.
+    Lock {
+        /// The handle.
+        handle: HandleRef,
+        /// First byte.
+        offset: Operand,
+        /// Length in bytes.
+        len: Operand,
+    },
+    /// Release a lock.
+    Unlock {
+        /// The handle.
+        handle: HandleRef,
+        /// First byte.
+        offset: Operand,
+        /// Length in bytes.
+        len: Operand,
+    },
+    /// FIND_FIRST.
+    Find {
+        /// Pattern, below a directory.
+        path: PathId,
+        /// Number of entries to read at most.
+        max: Operand,
+    },
+    /// stat.
+    QueryPath {
+        /// The path.
+        path: PathId,
+    },
+    /// fstat.
+    QueryFile {
+        /// The handle.
+        handle: HandleRef,
+    },
+    /// statfs.
+    QueryFs,
+    /// Set time stamps.
+    SetFile {
+        /// The handle.
+        handle: HandleRef,
+    },
+    /// `Sleep` and `SLEEP`: not an operation, nothing is measured.
+    Pause {
+        /// Microseconds.
+        micros: Operand,
+    },
+    /// Start of a loop: run the body `count` times (at least 1).
+    LoopStart {
+        /// Rounds.
+        count: u32,
+        /// Its [`Action::LoopEnd`].
+        end: Pc,
+    },
+    /// End of a loop body.
+    LoopEnd {
+        /// Its [`Action::LoopStart`].
+        start: Pc,
+    },
+    /// SETSP: publish the client's synchronisation point.
+    SetSp {
+        /// The value.
+        value: Operand,
+    },
+    /// WAITSP: wait until another client's point has reached a value.
+    WaitSp {
+        /// Client number within the disk.
+        child: Operand,
+        /// The value to reach.
+        value: Operand,
+    },
+    /// WRITEPATTERN: what writes write from here on.
+    WritePattern {
+        /// Index in [`Program::patterns`].
+        pattern: u32,
+    },
+    /// RANDOMSTRING: give string slot `slot` a new value.
+    RandomString {
+        /// Slot 0 to 9.
+        slot: u8,
+        /// Index in [`Program::templates`].
+        template: u32,
+    },
+}
+
+/// A number: a literal or an expression, in eight bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Operand(u64);
+
+/// What an [`Operand`] holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperandKind {
+    /// A literal.
+    Literal(i64),
+    /// An expression to evaluate.
+    Expr(ExprId),
+}
+
+impl Operand {
+    /// The largest literal; the smallest is its negative.
+    pub const MAX_LITERAL: i64 = (1 << 62) - 1;
+    const EXPR: u64 = 1 << 63;
+
+    /// A literal, or `None` when it is beyond ±[`Operand::MAX_LITERAL`].
+    #[must_use]
+    pub const fn literal(value: i64) -> Option<Self> {
+        if value > Self::MAX_LITERAL || value < -Self::MAX_LITERAL {
+            return None;
+        }
+        Some(Self((value as u64) & !Self::EXPR))
+    }
+
+    /// An expression.
+    #[must_use]
+    pub const fn expr(id: ExprId) -> Self {
+        Self(Self::EXPR | id.0 as u64)
+    }
+
+    /// What it holds.
+    #[inline]
+    #[must_use]
+    pub const fn kind(self) -> OperandKind {
+        if self.0 & Self::EXPR == 0 {
+            // Bit 62 is the sign of the literal: move it up and back.
+            OperandKind::Literal(((self.0 << 1) as i64) >> 1)
+        } else {
+            OperandKind::Expr(ExprId(self.0 as u32))
+        }
+    }
+}
+
+/// The handle that an instruction names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HandleRef {
+    /// A literal handle number: its slot in [`Program::handles`].
+    Slot(u32),
+    /// A computed handle number.
+    Dynamic(ExprId),
+}
+
+/// A number that is computed each time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expr {
+    /// `*`: a random number from 0 to 2^62 - 1, then changed from left to right.
+    Random {
+        /// The changes.
+        mods: Box<[Mod]>,
+    },
+    /// `+n`: the value of a register plus `add`.
+    Previous {
+        /// Index in [`Program::registers`].
+        register: u16,
+        /// What is added.
+        add: i64,
+    },
+    /// `+child`: the client's number within its disk.
+    Child,
+    /// `+num_children`: the number of clients of the disk.
+    Children,
+    /// A number spelled with `$n`: the segments rendered, then read as a number (0 if it is none).
+    Text {
+        /// First index in [`Program::segments`].
+        first: u32,
+        /// Number of segments.
+        count: u16,
+    },
+}
+
+/// A change to a random number. None of the values is 0 or negative.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mod {
+    /// `/y`: round down to a multiple of y.
+    Align(i64),
+    /// `%y`: remainder of the division by y.
+    Modulo(i64),
+    /// `+y`: add y.
+    Add(i64),
+}
+
+/// The last value that a client evaluated at one position of one operation, 0 at first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Register {
+    /// The operation.
+    pub op: OpKind,
+    /// Position among the line's numbers, handle included, from 0.
+    pub position: u8,
+}
+
+/// A path: segments and what is known of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathSpec {
+    /// First index in [`Program::segments`].
+    pub first: u32,
+    /// Number of segments.
+    pub count: u16,
+    /// Whether the name has one of the wildcards `< > * ? "`.
+    pub wild: Wild,
+}
+
+/// Whether a path is a pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wild {
+    /// It has no wildcard.
+    No,
+    /// It has one.
+    Yes,
+    /// A random string may bring one in: look at the rendered name.
+    Ask,
+}
+
+/// A piece of a path below the run directory, rendered one after the other. The first literal
+/// starts with `/`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Segment {
+    /// Bytes of [`Program::bytes`].
+    Literal {
+        /// First index.
+        start: u32,
+        /// Length.
+        len: u16,
+    },
+    /// `client<n>`, n being the client's number within its disk.
+    Client,
+    /// The value of string slot 0 to 9.
+    Slot(u8),
+}
+
+/// A RANDOMSTRING text: pieces one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template {
+    /// The pieces.
+    pub pieces: Box<[Piece]>,
+}
+
+/// A piece of a [`Template`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Bytes as they are.
+    Literal(Box<[u8]>),
+    /// One byte drawn from a set that is not empty.
+    OneOf(Box<[u8]>),
+}
+
+impl Template {
+    /// Longest value in bytes. The compiler keeps it at [`Program::MAX_STRING`] or less.
+    #[must_use]
+    pub fn max_len(&self) -> usize {
+        self.pieces
+            .iter()
+            .map(|piece| match piece {
+                Piece::Literal(bytes) => bytes.len(),
+                Piece::OneOf(_) => 1,
+            })
+            .sum()
+    }
+}
+
+impl Program {
+    /// In [`Program::times`]: this instruction has no timestamp.
+    pub const NO_TIME: u64 = u64::MAX;
+    /// Longest value of a string slot in bytes.
+    pub const MAX_STRING: usize = 255;
+
+    /// Segments of a path.
+    #[inline]
+    #[must_use]
+    pub fn path(&self, id: PathId) -> (&[Segment], Wild) {
+        let spec = &self.paths[id.0 as usize];
+        (self.segment_range(spec.first, spec.count), spec.wild)
+    }
+
+    /// `count` segments from index `first` on.
+    #[inline]
+    #[must_use]
+    pub fn segment_range(&self, first: u32, count: u16) -> &[Segment] {
+        let Range { start, end } = first as usize..first as usize + usize::from(count);
+        &self.segments[start..end]
+    }
+
+    /// Bytes of a literal segment.
+    #[inline]
+    #[must_use]
+    pub fn literal(&self, start: u32, len: u16) -> &[u8] {
+        &self.bytes[start as usize..start as usize + usize::from(len)]
+    }
+
+    /// Whether some instruction counts as `kind`.
+    #[must_use]
+    pub fn has(&self, kind: OpKind) -> bool {
+        self.insts.iter().any(|inst| inst.op == Some(kind))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operands_keep_their_value() {
+        for value in [0, 1, -1, 4096, Operand::MAX_LITERAL, -Operand::MAX_LITERAL] {
+            assert_eq!(Operand::literal(value).unwrap().kind(), OperandKind::Literal(value));
+        }
+        assert_eq!(Operand::literal(Operand::MAX_LITERAL + 1), None);
+        assert_eq!(Operand::expr(ExprId(7)).kind(), OperandKind::Expr(ExprId(7)));
+    }
+
+    #[test]
+    fn an_instruction_stays_small() {
+        assert!(size_of::<Inst>() <= 56, "{}", size_of::<Inst>());
+    }
+}

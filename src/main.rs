@@ -1,0 +1,2 @@
+//! The `jbodbench` command: everything lives in the library.
+fn main() {}
