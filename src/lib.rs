@@ -10,8 +10,11 @@
 //! 3 engine   executes Calls: sync, null, scripted
 //! 2 plan, host                     the immutable run configuration; this host's mounts and limits
 //! 1 loadfile, metrics, stats       pure
-//! 0 op, units
+//! 0 op, fault, errno, units
 //! ```
 
+pub mod fault;
 pub mod loadfile;
+pub mod metrics;
 pub mod op;
+pub mod stats;

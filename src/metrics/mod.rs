@@ -1,0 +1,13 @@
+//! Counters and histograms: written by pool threads without locks, read by anyone. Floor 1, pure.
+//!
+//! A disk has a few [`Shard`]s. A shard belongs to one pool thread, or, with more threads than
+//! shards, to a group of them; only then are its counters updated with read-modify-write
+//! instructions.
+
+mod histogram;
+mod shard;
+mod summary;
+
+pub use histogram::{Histogram, LiveHistogram};
+pub use shard::{OpCell, Sample, Shard};
+pub use summary::{DiskTotals, OpSummary, Tally};
