@@ -13,8 +13,12 @@
 //! 0 op, fault, errno, units
 //! ```
 
+pub mod client;
+pub mod engine;
 pub mod fault;
+pub mod host;
 pub mod loadfile;
 pub mod metrics;
 pub mod op;
+pub mod plan;
 pub mod stats;

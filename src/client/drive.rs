@@ -1,0 +1,330 @@
+//! The loop of a client: passes, control instructions, timing, counting.
+
+use crate::engine::{Call, CallResult, ClientIndex, Control, Engine, now_ns};
+use crate::loadfile::Program;
+use crate::loadfile::program::{Action, Inst, Operand, PathId, Pc};
+use crate::metrics::{Sample, Shard};
+use crate::op::OpKind;
+use crate::plan::{Data, Load};
+
+use super::handles::Handles;
+use super::judge::{Miss, judge};
+use super::pace::Pace;
+use super::report::{ClientReport, Ended, ErrorLog, ErrorSample, PassTimes, Tallies, Waiting};
+use super::values::{SplitMix64, Values};
+
+/// What a client needs to know; shared by the clients of a disk but for the numbers.
+#[derive(Clone, Copy)]
+pub struct ClientSetup<'a> {
+    /// What it replays.
+    pub program: &'a Program,
+    /// How it does so.
+    pub load: &'a Load,
+    /// Window and stop of its disk.
+    pub control: &'a Control,
+    /// Where it counts.
+    pub shard: &'a Shard,
+    /// Where it tells of unexpected outcomes.
+    pub errors: &'a ErrorLog,
+    /// Called once, before its first operation of the measured window.
+    pub at_window: &'a dyn Fn(),
+    /// Number of the disk.
+    pub disk: u32,
+    /// Number of the client within the disk.
+    pub client: u32,
+    /// Clients of the disk.
+    pub clients: u32,
+    /// Whether to keep the time of each pass.
+    pub keep_passes: bool,
+}
+
+/// A client: its state between two operations.
+pub struct Client<'a, E: Engine> {
+    pub(super) engine: &'a E,
+    pub(super) index: ClientIndex,
+    pub(super) setup: ClientSetup<'a>,
+    pub(super) name: Box<[u8]>,
+    pub(super) handles: Handles,
+    pub(super) values: Values,
+    pub(super) max_read: usize,
+    pub(super) max_write: usize,
+    /// Bytes moved by the operation at hand.
+    pub(super) moved: u64,
+    /// Path that the operation's handle was opened by.
+    pub(super) error_path: Option<PathId>,
+    /// Whether written blocks are made to differ, and the last mark.
+    pub(super) stamps: bool,
+    pub(super) stamp: u64,
+    loops: Vec<u32>,
+    now: u64,
+    measuring: bool,
+    pass_start: u64,
+    tallies: Box<Tallies>,
+    while_all_active: Option<Box<Tallies>>,
+    warmup_errors: u64,
+    late_ops: u64,
+    passes: PassTimes,
+    waiting: Option<Waiting>,
+}
+
+impl<'a, E: Engine> Client<'a, E> {
+    /// A client at slot `index` of its engine. Fills its write buffer.
+    pub fn new(engine: &'a E, index: ClientIndex, setup: ClientSetup<'a>) -> Self {
+        let mut random = SplitMix64::new(setup.load.seed, setup.disk, setup.client);
+        let mut slot = engine.slot(index);
+        if setup.load.data == Data::Random {
+            random.fill(&mut slot.write);
+        }
+        let (max_read, max_write) = (slot.read.len(), slot.write.len());
+        drop(slot);
+        Self {
+            engine,
+            index,
+            setup,
+            name: format!("client{}", setup.client).into_bytes().into(),
+            handles: Handles::new(&setup.program.handles),
+            stamp: random.next_u64(),
+            values: Values::new(setup.program, setup.client, setup.clients, random),
+            max_read,
+            max_write,
+            moved: 0,
+            error_path: None,
+            stamps: setup.load.data == Data::Random,
+            loops: Vec::with_capacity(setup.program.loop_depth),
+            now: 0,
+            measuring: false,
+            pass_start: 0,
+            tallies: Box::default(),
+            while_all_active: None,
+            warmup_errors: 0,
+            late_ops: 0,
+            passes: PassTimes::default(),
+            waiting: None,
+        }
+    }
+
+    /// Replays the loadfile until its passes are done, time is up, or the disk is stopped.
+    pub async fn run(mut self) -> ClientReport {
+        self.now = now_ns();
+        let has_times = self.setup.program.times.is_some();
+        let ClientSetup { load, client, clients, .. } = self.setup;
+        let mut pace = Pace::new(load, has_times, client, clients, self.now);
+        let mut left = load.passes.unwrap_or(u64::MAX);
+        let mut ended = Ended::Stopped;
+        while self.pass(&mut pace).await {
+            self.close_all().await;
+            self.end_pass();
+            left -= 1;
+            if left == 0 {
+                ended = Ended::Passes;
+                self.setup.control.client_done(self.now);
+                break;
+            }
+        }
+        self.close_all().await;
+        self.report(ended)
+    }
+
+    #[inline]
+    pub(super) fn call(&self, call: Call) -> impl Future<Output = CallResult> + use<'a, E> {
+        crate::engine::call(self.engine, self.index, call)
+    }
+
+    /// One trip through the loadfile; `false` when it was cut short.
+    async fn pass(&mut self, pace: &mut Pace) -> bool {
+        let program = self.setup.program;
+        self.pass_start = self.now;
+        self.loops.clear();
+        let mut at = 0;
+        while let Some(inst) = program.insts.get(at) {
+            at += 1;
+            match inst.op {
+                Some(op) => {
+                    let intended = pace.intended(self.pass_start, timestamp(program, at - 1));
+                    let start = self.wait_for_start(intended, pace).await;
+                    self.operation(op, inst, start).await;
+                }
+                None => at = self.control_step(inst, at).await,
+            }
+            if self.must_end() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Waits until an operation is meant to start; says from when its latency counts.
+    #[inline]
+    async fn wait_for_start(&mut self, intended: Option<u64>, pace: &Pace) -> u64 {
+        let Some(intended) = intended else { return self.now };
+        if intended > self.now {
+            self.call(Call::Sleep { until_ns: intended }).await.ok();
+            self.now = now_ns();
+        }
+        if self.measuring && pace.is_late(self.now.saturating_sub(intended)) {
+            self.late_ops += 1;
+        }
+        // An end of the run during the wait comes before the intended start.
+        intended.min(self.now)
+    }
+
+    #[inline]
+    async fn operation(&mut self, op: OpKind, inst: &Inst, start: u64) {
+        if self.must_end() {
+            return;
+        }
+        if !self.measuring && self.now >= self.setup.control.window().0 {
+            self.measuring = true;
+            (self.setup.at_window)();
+        }
+        self.moved = 0;
+        let outcome = self.perform(inst).await;
+        self.now = now_ns();
+        let fault = judge(op, inst.expect, outcome);
+        if fault.is_some() {
+            self.tell(op, inst, fault);
+        }
+        if !self.measuring {
+            self.warmup_errors += u64::from(fault.is_some());
+            return;
+        }
+        let tally = &mut self.tallies[op.index()];
+        if outcome == Err(Miss::NoHandle) {
+            tally.skipped += 1;
+            self.setup.shard.skip(op);
+            return;
+        }
+        tally.ops += 1;
+        tally.bytes += self.moved;
+        tally.errors += u64::from(fault.is_some());
+        let latency_ns = self.now.saturating_sub(start);
+        self.setup.shard.record(Sample { op, latency_ns, bytes: self.moved, fault });
+    }
+
+    /// Executes a control instruction; returns where to go on.
+    async fn control_step(&mut self, inst: &Inst, next: usize) -> usize {
+        let program = self.setup.program;
+        match inst.action {
+            Action::LoopStart { count, .. } => self.loops.push(count),
+            Action::LoopEnd { start: Pc(start) } => {
+                if let Some(left) = self.loops.last_mut() {
+                    *left -= 1;
+                    if *left > 0 {
+                        self.now = now_ns();
+                        return start as usize + 1;
+                    }
+                    self.loops.pop();
+                }
+            }
+            Action::Pause { micros } => {
+                let micros = self.values.bytes(program, micros);
+                let until_ns = now_ns().saturating_add(micros.saturating_mul(1000));
+                self.call(Call::Sleep { until_ns }).await.ok();
+                self.now = now_ns();
+            }
+            Action::SetSp { value } => {
+                let value = self.values.get(program, value);
+                self.setup.control.points().set(self.setup.client, value);
+            }
+            Action::WaitSp { child, value } => self.wait_for_client(inst, child, value).await,
+            Action::WritePattern { pattern } => {
+                self.fill_with(&program.patterns[pattern as usize]);
+            }
+            Action::RandomString { slot, template } => {
+                self.values.draw_string(slot, &program.templates[template as usize]);
+            }
+            _ => {}
+        }
+        next
+    }
+
+    async fn wait_for_client(&mut self, inst: &Inst, child: Operand, value: Operand) {
+        let program = self.setup.program;
+        let for_client = self.values.get(program, child);
+        let value = self.values.get(program, value);
+        self.waiting = Some(Waiting { line: inst.line, for_client, value, since_ns: self.now });
+        let client = u32::try_from(for_client).unwrap_or(u32::MAX);
+        let reached = self.call(Call::Await { client, value }).await;
+        self.now = now_ns();
+        // A client that does not exist is not waited for, but stays in the report.
+        if reached == Ok(1) {
+            self.waiting = None;
+        }
+    }
+
+    fn fill_with(&mut self, pattern: &[u8]) {
+        let mut slot = self.engine.slot(self.index);
+        for chunk in slot.write.chunks_mut(pattern.len()) {
+            chunk.copy_from_slice(&pattern[..chunk.len()]);
+        }
+        self.stamps = false;
+    }
+
+    /// Whether time is up or the disk was stopped. Also notes, once, that another client of the
+    /// disk is done.
+    #[inline]
+    fn must_end(&mut self) -> bool {
+        let word = self.setup.control.word();
+        if word != 0 {
+            if Control::stopped(word) {
+                return true;
+            }
+            if self.while_all_active.is_none() {
+                self.while_all_active = Some(self.tallies.clone());
+            }
+        }
+        self.now >= self.setup.control.window().1
+    }
+
+    async fn close_all(&mut self) {
+        while let Some(open) = self.handles.take_any() {
+            self.call(Call::Close(open.fd)).await.ok();
+        }
+        self.now = now_ns();
+    }
+
+    fn end_pass(&mut self) {
+        let (window_start, _) = self.setup.control.window();
+        if self.pass_start >= window_start {
+            let duration = self.now - self.pass_start;
+            self.passes.add(self.pass_start, duration, self.setup.keep_passes);
+        }
+    }
+
+    #[cold]
+    fn tell(&mut self, op: OpKind, inst: &Inst, fault: Option<crate::fault::Fault>) {
+        let Some(fault) = fault else { return };
+        if let Some(path) = self.error_path.take_if(|_| !op.names_a_path()) {
+            self.render(path, crate::engine::PathSlot::First);
+        }
+        let (engine, index, at_ns) = (self.engine, self.index, self.now);
+        self.setup.errors.add(|| ErrorSample {
+            at_ns,
+            client: self.setup.client,
+            line: inst.line,
+            op,
+            path: String::from_utf8_lossy(engine.slot(index).first.as_bytes()).into_owned(),
+            fault,
+        });
+    }
+
+    fn report(self, ended: Ended) -> ClientReport {
+        ClientReport {
+            client: self.setup.client,
+            tallies: self.tallies,
+            while_all_active: self.while_all_active,
+            warmup_errors: self.warmup_errors,
+            late_ops: self.late_ops,
+            passes: self.passes,
+            ended_ns: self.now,
+            ended,
+            waiting: self.waiting,
+        }
+    }
+}
+
+#[inline]
+fn timestamp(program: &Program, at: usize) -> Option<u64> {
+    let times = program.times.as_ref()?;
+    Some(times[at]).filter(|time| *time != Program::NO_TIME)
+}

@@ -1,0 +1,22 @@
+//! Clients: each replays a [`Program`](crate::loadfile::Program) over an engine. Floor 4.
+//!
+//! A client is a closed loop with at most one call in flight, its own handles, registers, random
+//! numbers and sums. One idea a file: [`values`] evaluates operands, [`render`] makes paths,
+//! [`handles`] keeps descriptors, [`ops`] are the operations, [`judge`] compares outcome and
+//! expectation, [`pace`] says when an operation starts, [`drive`] is the loop.
+
+mod drive;
+mod handles;
+mod judge;
+mod ops;
+mod pace;
+mod render;
+mod report;
+mod resolve;
+mod values;
+
+pub use drive::{Client, ClientSetup};
+pub use report::{ClientReport, Ended, ErrorLog, ErrorSample, PassTimes, Tallies, Waiting};
+pub use values::SplitMix64;
+
+pub use render::max_path_len;

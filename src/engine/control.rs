@@ -1,0 +1,206 @@
+//! What the threads of a disk share while they run: the measured window, the word that stops
+//! them, and the clients' synchronisation points.
+
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+
+use rustix::thread::futex;
+use rustix::time::Timespec;
+
+use super::now_ns;
+
+/// Stop and window of one disk. Clients look at [`Control::word`] once an operation.
+#[derive(Debug)]
+pub struct Control {
+    word: AtomicU32,
+    start_ns: AtomicU64,
+    end_ns: AtomicU64,
+    first_done_ns: AtomicU64,
+    points: SyncPoints,
+}
+
+impl Control {
+    const STOP: u32 = 1;
+    const FIRST_DONE: u32 = 2;
+
+    /// A disk with `clients` clients. There is no window yet.
+    #[must_use]
+    pub fn new(clients: u32) -> Self {
+        Self {
+            word: AtomicU32::new(0),
+            start_ns: AtomicU64::new(u64::MAX),
+            end_ns: AtomicU64::new(u64::MAX),
+            first_done_ns: AtomicU64::new(u64::MAX),
+            points: SyncPoints::new(clients),
+        }
+    }
+
+    /// Sets the measured window, in [`now_ns`] time. `end_ns` is `u64::MAX` without a time limit.
+    pub fn set_window(&self, start_ns: u64, end_ns: u64) {
+        self.start_ns.store(start_ns, SeqCst);
+        self.end_ns.store(end_ns, SeqCst);
+    }
+
+    /// Start and end of the measured window.
+    #[must_use]
+    pub fn window(&self) -> (u64, u64) {
+        (self.start_ns.load(Relaxed), self.end_ns.load(Relaxed))
+    }
+
+    /// Changes whenever a client has to look: see [`Control::stopped`] and
+    /// [`Control::first_done_ns`].
+    #[inline]
+    #[must_use]
+    pub fn word(&self) -> u32 {
+        self.word.load(Relaxed)
+    }
+
+    /// Whether `word` says that the disk's clients shall stop.
+    #[inline]
+    #[must_use]
+    pub fn stopped(word: u32) -> bool {
+        word & Self::STOP != 0
+    }
+
+    /// Makes all clients of the disk stop at their next operation, and ends their waits.
+    pub fn stop(&self) {
+        self.word.fetch_or(Self::STOP, SeqCst);
+        wake(&self.word);
+        self.points.wake_all();
+    }
+
+    /// A client of the disk has done all its passes: from here on not all of them are active.
+    pub fn client_done(&self, at_ns: u64) {
+        self.first_done_ns.fetch_min(at_ns, SeqCst);
+        self.word.fetch_or(Self::FIRST_DONE, SeqCst);
+    }
+
+    /// When the first client of the disk was done, `u64::MAX` before.
+    #[must_use]
+    pub fn first_done_ns(&self) -> u64 {
+        self.first_done_ns.load(SeqCst)
+    }
+
+    /// The clients' synchronisation points.
+    #[must_use]
+    pub fn points(&self) -> &SyncPoints {
+        &self.points
+    }
+
+    /// Blocks the thread until `until_ns`, the end of the window or a stop.
+    pub(super) fn sleep(&self, until_ns: u64) {
+        let until = until_ns.min(self.end_ns.load(Relaxed));
+        loop {
+            let word = self.word();
+            if Self::stopped(word) || !wait(&self.word, word, until) {
+                return;
+            }
+        }
+    }
+
+    /// Blocks the thread until a point has reached a value, the end of the window or a stop.
+    pub(super) fn wait_for(&self, client: u32, value: i64) -> bool {
+        let Some(point) = self.points.0.get(client as usize) else { return false };
+        loop {
+            let turn = point.turn.load(SeqCst);
+            if point.value.load(SeqCst) >= value {
+                return true;
+            }
+            let end = self.end_ns.load(Relaxed);
+            if Self::stopped(self.word()) || !wait(&point.turn, turn, end) {
+                return false;
+            }
+        }
+    }
+}
+
+/// One value per client, set by SETSP and awaited by WAITSP. They start at 0.
+#[derive(Debug)]
+pub struct SyncPoints(Box<[Point]>);
+
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct Point {
+    value: AtomicI64,
+    turn: AtomicU32,
+}
+
+impl SyncPoints {
+    fn new(clients: u32) -> Self {
+        Self((0..clients).map(|_| Point::default()).collect())
+    }
+
+    /// Sets the point of a client and wakes who waits for it.
+    pub fn set(&self, client: u32, value: i64) {
+        if let Some(point) = self.0.get(client as usize) {
+            point.value.store(value, SeqCst);
+            point.turn.fetch_add(1, SeqCst);
+            wake(&point.turn);
+        }
+    }
+
+    fn wake_all(&self) {
+        for point in &self.0 {
+            point.turn.fetch_add(1, SeqCst);
+            wake(&point.turn);
+        }
+    }
+}
+
+fn wake(word: &AtomicU32) {
+    // It can only fail for a bad address.
+    let _ = futex::wake(word, futex::Flags::PRIVATE, i32::MAX as u32);
+}
+
+/// Waits while `word` holds `value`; `false` when `until_ns` has come.
+fn wait(word: &AtomicU32, value: u32, until_ns: u64) -> bool {
+    let now = now_ns();
+    if now >= until_ns {
+        return false;
+    }
+    // At most an hour at a time, so that "no end" is a valid timespec.
+    let left = (until_ns - now).min(3_600_000_000_000);
+    let timeout = Timespec {
+        tv_sec: (left / 1_000_000_000) as i64,
+        tv_nsec: (left % 1_000_000_000) as rustix::time::Nsecs,
+    };
+    let _ = futex::wait(word, futex::Flags::PRIVATE, value, Some(&timeout));
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn a_stop_ends_every_wait() {
+        let control = Control::new(2);
+        control.set_window(0, u64::MAX);
+        std::thread::scope(|scope| {
+            let sleeper = scope.spawn(|| control.sleep(u64::MAX));
+            let waiter = scope.spawn(|| control.wait_for(1, 5));
+            std::thread::sleep(Duration::from_millis(20));
+            control.stop();
+            sleeper.join().unwrap();
+            assert!(!waiter.join().unwrap());
+        });
+    }
+
+    #[test]
+    fn the_end_of_the_window_ends_a_sleep() {
+        let control = Control::new(1);
+        let start = Instant::now();
+        control.set_window(0, now_ns() + 30_000_000);
+        control.sleep(now_ns() + 60_000_000_000);
+        assert!((Duration::from_millis(30)..Duration::from_secs(5)).contains(&start.elapsed()));
+    }
+
+    #[test]
+    fn a_point_that_has_gone_further_counts_as_reached() {
+        let control = Control::new(1);
+        control.set_window(0, u64::MAX);
+        control.points().set(0, 7);
+        assert!(control.wait_for(0, 5));
+        assert!(!control.wait_for(9, 0), "there is no client 9");
+    }
+}

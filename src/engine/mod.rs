@@ -1,0 +1,223 @@
+//! Engines: how a call reaches the kernel. Floor 3.
+//!
+//! A client is a future over engine calls. It has exactly one call in flight, so an engine finds
+//! everything that belongs to a call in the slot of its client: paths, buffers and results are
+//! owned by the engine, never by a future, and stay where they are for as long as the kernel may
+//! touch them. [`Engine::start`] answers at once with a result, or says that the call is pending;
+//! then the pool thread polls that client again once [`Engine::reap`] names it.
+
+mod clock;
+mod control;
+mod null;
+mod scripted;
+mod slot;
+mod sync;
+pub mod sys;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+pub use clock::now_ns;
+pub use control::{Control, SyncPoints};
+pub use null::NullEngine;
+pub use scripted::{Reply, ScriptedEngine};
+pub use slot::{Slot, SlotLayout, entries};
+pub use sync::SyncEngine;
+pub use sys::{Directory, PathBuffer, Stat};
+
+/// Index of a client among those of its engine.
+pub type ClientIndex = u32;
+
+/// A descriptor number in the table of the pool thread.
+pub type RawFd = i32;
+
+/// An error number of the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Errno(pub u16);
+
+/// What a call returned: a descriptor, a count of bytes, or 0.
+pub type CallResult = Result<u64, Errno>;
+
+/// Which path of the client's slot a call works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathSlot {
+    /// The (first) path of the operation.
+    First,
+    /// The second path of the operation.
+    Second,
+    /// The directory of the first or second path.
+    Parent,
+    /// The run directory.
+    Root,
+}
+
+/// Names of extended attributes that `--xattr` works on; see dbench's `-x`.
+pub const DOS_ATTRIBUTE: &std::ffi::CStr = c"user.DosAttrib";
+/// Size in bytes of that attribute.
+pub const DOS_ATTRIBUTE_LEN: usize = 44;
+
+/// A system call, or a wait. What it reads and writes lies in the client's [`Slot`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// `stat` into [`Slot::stat`].
+    Stat(PathSlot),
+    /// `open`; returns the descriptor.
+    Open {
+        /// Where.
+        path: PathSlot,
+        /// `O_*` flags.
+        flags: i32,
+        /// Permission bits of a new file.
+        mode: u32,
+    },
+    /// `close`.
+    Close(RawFd),
+    /// `mkdir`.
+    Mkdir {
+        /// Where.
+        path: PathSlot,
+        /// Permission bits.
+        mode: u32,
+    },
+    /// `rmdir`.
+    Rmdir(PathSlot),
+    /// `unlink`.
+    Unlink(PathSlot),
+    /// `rename` of [`PathSlot::First`] to [`PathSlot::Second`].
+    Rename,
+    /// Removal of a whole tree; counts what it removed. A missing one is no error.
+    Deltree(PathSlot),
+    /// `pread` of `len` bytes into [`Slot::read`].
+    Read {
+        /// From.
+        fd: RawFd,
+        /// Offset in bytes.
+        offset: u64,
+        /// Length in bytes.
+        len: usize,
+    },
+    /// `pwrite` of `len` bytes of [`Slot::write`], from byte `from` on.
+    Write {
+        /// To.
+        fd: RawFd,
+        /// Offset in bytes.
+        offset: u64,
+        /// First byte of the buffer.
+        from: usize,
+        /// Length in bytes.
+        len: usize,
+    },
+    /// `fsync`.
+    Fsync(RawFd),
+    /// `fdatasync`.
+    Fdatasync(RawFd),
+    /// `fstat` into [`Slot::stat`].
+    Fstat(RawFd),
+    /// `getdents64` into [`Slot::dir`]; returns the bytes of the buffer that were filled.
+    Getdents(RawFd),
+    /// `statfs`.
+    Statfs(PathSlot),
+    /// `futimens`: access and modification time in whole seconds.
+    Futimens {
+        /// Of.
+        fd: RawFd,
+        /// Access time.
+        atime_s: i64,
+        /// Modification time.
+        mtime_s: i64,
+    },
+    /// `fcntl(F_SETLKW)`: a write lock (`lock`) or none.
+    Lock {
+        /// On.
+        fd: RawFd,
+        /// First byte.
+        offset: u64,
+        /// Length in bytes, 0 for the rest of the file.
+        len: u64,
+        /// Take it, or release it.
+        lock: bool,
+    },
+    /// `getxattr` of [`DOS_ATTRIBUTE`].
+    Getxattr(PathSlot),
+    /// `fgetxattr` of [`DOS_ATTRIBUTE`].
+    Fgetxattr(RawFd),
+    /// `fsetxattr` of [`DOS_ATTRIBUTE`].
+    Fsetxattr(RawFd),
+    /// Wait until a point in time ([`now_ns`]), or until the disk stops.
+    Sleep {
+        /// When.
+        until_ns: u64,
+    },
+    /// Wait until the synchronisation point of a client has reached a value, or until the disk
+    /// stops.
+    Await {
+        /// The client's number within its disk.
+        client: u32,
+        /// The value.
+        value: i64,
+    },
+}
+
+/// Answer of [`Engine::start`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The call is done.
+    Done(CallResult),
+    /// The call is under way; [`Engine::reap`] will name the client.
+    Pending,
+}
+
+/// Executes the calls of the clients of one pool thread. Not shared between threads.
+pub trait Engine {
+    /// Name in results.
+    const NAME: &'static str;
+
+    /// Starts a call of a client that has none in flight.
+    fn start(&self, client: ClientIndex, call: Call) -> Step;
+
+    /// Result of a call that was pending and that [`Engine::reap`] has named.
+    fn take(&self, client: ClientIndex) -> Option<CallResult>;
+
+    /// Submits what was started, waits for at least one completion and names the clients whose
+    /// call is done. Returns at once when no call is pending.
+    fn reap(&self, ready: &mut Vec<ClientIndex>);
+
+    /// The client's memory. Must not be held across a call.
+    fn slot(&self, client: ClientIndex) -> std::cell::RefMut<'_, Slot>;
+}
+
+/// The future of one call.
+#[derive(Debug)]
+#[must_use = "a call does nothing unless awaited"]
+pub struct CallFuture<'e, E> {
+    engine: &'e E,
+    client: ClientIndex,
+    call: Call,
+    started: bool,
+}
+
+/// Makes a call for a client.
+#[inline]
+pub fn call<E: Engine>(engine: &E, client: ClientIndex, call: Call) -> CallFuture<'_, E> {
+    CallFuture { engine, client, call, started: false }
+}
+
+impl<E: Engine> Future for CallFuture<'_, E> {
+    type Output = CallResult;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<CallResult> {
+        if self.started {
+            // Polled again although the engine has not named the client: still pending.
+            return self.engine.take(self.client).map_or(Poll::Pending, Poll::Ready);
+        }
+        match self.engine.start(self.client, self.call) {
+            Step::Done(result) => Poll::Ready(result),
+            Step::Pending => {
+                self.started = true;
+                Poll::Pending
+            }
+        }
+    }
+}

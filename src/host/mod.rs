@@ -1,0 +1,3 @@
+//! stub
+pub mod sys;
+pub mod tree;
