@@ -21,4 +21,5 @@ pub mod loadfile;
 pub mod metrics;
 pub mod op;
 pub mod plan;
+pub mod pool;
 pub mod stats;

@@ -1,7 +1,6 @@
 //! The blocking engine: one client a thread, plain system calls. dbench's own shape.
 
 use std::cell::{RefCell, RefMut};
-use std::sync::Arc;
 
 use super::{
     Call, CallResult, ClientIndex, Control, Engine, PathSlot, Slot, SlotLayout, Step, sys,
@@ -9,20 +8,20 @@ use super::{
 
 /// Makes every call at once in the calling thread.
 #[derive(Debug)]
-pub struct SyncEngine {
+pub struct SyncEngine<'a> {
     slot: RefCell<Slot>,
-    control: Arc<Control>,
+    control: &'a Control,
 }
 
-impl SyncEngine {
+impl<'a> SyncEngine<'a> {
     /// An engine for the one client of this thread.
     #[must_use]
-    pub fn new(layout: &SlotLayout, control: Arc<Control>) -> Self {
+    pub fn new(layout: &SlotLayout, control: &'a Control) -> Self {
         Self { slot: RefCell::new(Slot::new(layout)), control }
     }
 }
 
-impl Engine for SyncEngine {
+impl Engine for SyncEngine<'_> {
     const NAME: &'static str = "sync";
 
     #[inline]

@@ -1,3 +1,0 @@
-//! stub
-pub mod sys;
-pub mod tree;

@@ -1,0 +1,113 @@
+//! Pools: the threads that serve a disk's clients. Floor 5.
+//!
+//! Every disk has a leader thread, which sheds what the process shares (descriptors, working
+//! directory, signals) and then starts the client threads, so that they have nothing in common
+//! with the rest of the process from their first instruction on. All threads of all disks wait at
+//! one [`Gate`]. A thread that a disk holds up can neither keep a file of the process open nor be
+//! waited for by accident: nobody joins a pool thread, they send events.
+
+mod exec;
+mod gate;
+mod thread;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::sync::mpsc::UnboundedSender;
+
+pub use exec::run_clients;
+pub use gate::Gate;
+
+use crate::client::{ClientReport, ErrorLog};
+use crate::engine::Control;
+use crate::host::cost::ThreadCost;
+use crate::loadfile::Program;
+use crate::metrics::Shard;
+use crate::plan::Load;
+
+/// One disk's work.
+#[derive(Clone, Debug)]
+pub struct DiskJob {
+    /// Number of the disk in the run.
+    pub disk: u32,
+    /// The directory that clients work in, absolute.
+    pub root: PathBuf,
+    /// Device and inode number of that directory: a thread refuses to start anywhere else.
+    pub root_id: (u64, u64),
+    /// Loadfiles; client i replays number i modulo their count.
+    pub programs: Vec<Arc<Program>>,
+    /// Number of clients.
+    pub clients: u32,
+    /// What they do with it.
+    pub load: Arc<Load>,
+    /// Whether to keep the time of each pass.
+    pub keep_passes: bool,
+}
+
+/// What the threads of a disk share with whoever watches them.
+#[derive(Debug)]
+pub struct DiskState {
+    /// Window, stop and synchronisation points.
+    pub control: Control,
+    /// Counters; see [`crate::metrics`].
+    pub shards: Box<[Shard]>,
+    /// The first unexpected outcomes.
+    pub errors: ErrorLog,
+}
+
+/// What pool threads tell. Each client sends [`Event::Ready`], then one of the other two; or, when
+/// it could not be started, only [`Event::Failed`].
+#[derive(Debug)]
+pub enum Event {
+    /// A client waits at the gate.
+    Ready {
+        /// Its disk.
+        disk: u32,
+    },
+    /// A client has ended.
+    Done {
+        /// Its disk.
+        disk: u32,
+        /// What it did.
+        report: Box<ClientReport>,
+        /// What its thread used from the start of the window on, if it got that far.
+        cost: Option<ThreadCost>,
+    },
+    /// A client could not start, or its thread panicked.
+    Failed {
+        /// Its disk.
+        disk: u32,
+        /// The client; `None` when the leader could not start any.
+        client: Option<u32>,
+        /// How many clients will send nothing more.
+        lost: u32,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Shards of a disk: one a thread, up to enough that running threads hardly ever share one.
+fn shard_count(threads: u32) -> u32 {
+    let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
+    threads.min(8.max(2 * cpus))
+}
+
+/// Starts a disk's threads; they send events and wait at the gate.
+///
+/// # Errors
+///
+/// When the leader thread cannot be created.
+pub fn start(
+    job: DiskJob,
+    gate: Arc<Gate>,
+    events: UnboundedSender<Event>,
+) -> std::io::Result<Arc<DiskState>> {
+    let shards = shard_count(job.clients);
+    let state = Arc::new(DiskState {
+        control: Control::new(job.clients),
+        shards: (0..shards).map(|_| Shard::new(shards < job.clients)).collect(),
+        errors: ErrorLog::default(),
+    });
+    thread::start_leader(Arc::new(job), Arc::clone(&state), gate, events)?;
+    Ok(state)
+}
