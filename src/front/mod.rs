@@ -1,0 +1,152 @@
+//! The front process: starts the worker, forwards signals, owns the exit code. Floor 6.
+//!
+//! A thread in a write to a frozen disk cannot be killed, and its process stays until the disk
+//! answers. So the process that the shell waits for has no such thread: it leaves as soon as the
+//! worker has said that all results are written, and when the worker dies it removes what the
+//! worker has made.
+
+mod link;
+mod trees;
+
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::net::UnixStream;
+use tokio::process::{Child, Command};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::Instant;
+
+pub use link::{FromWorker, Link, MadeTree, ToWorker};
+
+pub use trees::{CLEANER, clean, removal_text};
+use trees::Trees;
+
+/// Set in the environment of the worker: how it knows that it is one.
+pub const WORKER: &str = "JBODBENCH_WORKER";
+
+/// After a second signal the worker has this long to hand over its results.
+const LEAVE_AFTER: Duration = Duration::from_secs(2);
+
+/// Signals that end a run.
+const SIGNALS: [(i32, fn() -> SignalKind); 3] = [
+    (1, SignalKind::hangup),
+    (2, SignalKind::interrupt),
+    (15, SignalKind::terminate),
+];
+
+/// Runs this program again as a worker with the same arguments, and returns the exit code.
+/// Messages go to `say`.
+///
+/// # Errors
+///
+/// When the worker cannot be started.
+pub fn run(args: &[OsString], say: &mut dyn FnMut(&str)) -> std::io::Result<u8> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let code = runtime.block_on(async {
+        let (link, child) = start_worker(args)?;
+        Front { link, child, signals: Signals::new()?, first: None, trees: Trees::default() }
+            .watch(say)
+            .await
+    });
+    runtime.shutdown_background();
+    code
+}
+
+fn start_worker(args: &[OsString]) -> std::io::Result<(Link, Child)> {
+    let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+    // By its real path, so that the worker has the program's name and not "exe".
+    let program = std::env::current_exe().unwrap_or_else(|_| "/proc/self/exe".into());
+    let mut command = std::process::Command::new(program);
+    if let Some((name, rest)) = args.split_first() {
+        command.arg0(name).args(rest);
+    }
+    command.env(WORKER, "1").stdin(Stdio::from(OwnedFd::from(theirs)));
+    let child = Command::from(command).spawn()?;
+    ours.set_nonblocking(true)?;
+    Ok((Link::new(UnixStream::from_std(ours)?), child))
+}
+
+struct Signals(Vec<(i32, Signal)>);
+
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        SIGNALS.iter().map(|(n, kind)| Ok((*n, signal(kind())?))).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Number of the next signal.
+    async fn next(&mut self) -> i32 {
+        std::future::poll_fn(|context| {
+            for (number, signal) in &mut self.0 {
+                if signal.poll_recv(context).is_ready() {
+                    return std::task::Poll::Ready(*number);
+                }
+            }
+            std::task::Poll::Pending
+        })
+        .await
+    }
+}
+
+struct Front {
+    link: Link,
+    child: Child,
+    signals: Signals,
+    /// The first signal that came, which decides the exit code.
+    first: Option<i32>,
+    trees: Trees,
+}
+
+impl Front {
+    async fn watch(mut self, say: &mut dyn FnMut(&str)) -> std::io::Result<u8> {
+        let far = Instant::now() + Duration::from_secs(1 << 30);
+        let mut leave_at = far;
+        loop {
+            tokio::select! {
+                message = self.link.receive::<FromWorker>() => match message {
+                    Some(FromWorker::Made(tree)) => self.trees.made(tree),
+                    Some(FromWorker::Removed(tree)) => self.trees.removed(&tree),
+                    Some(FromWorker::Done { code }) => return Ok(self.code(code)),
+                    None => {
+                        return Ok(self.bury(say).await);
+                    }
+                },
+                number = self.signals.next() => {
+                    let second = self.first.is_some();
+                    self.first.get_or_insert(number);
+                    let message = if second { ToWorker::Leave } else { ToWorker::Signal { number } };
+                    self.link.send(&message).await;
+                    if second && leave_at == far {
+                        leave_at = Instant::now() + LEAVE_AFTER;
+                    }
+                }
+                () = tokio::time::sleep_until(leave_at) => {
+                    say("leaving: the worker removes what is left when the disks answer");
+                    return Ok(self.code(1));
+                }
+            }
+        }
+    }
+
+    /// A signal decides the exit code, whatever came of the run.
+    fn code(&self, code: u8) -> u8 {
+        self.first.map_or(code, |signal| 128 + signal as u8)
+    }
+
+    /// The worker is dead without a word: remove what it had made.
+    async fn bury(mut self, say: &mut dyn FnMut(&str)) -> u8 {
+        // Its threads may still be stuck, then it cannot be waited for.
+        let status = tokio::time::timeout(LEAVE_AFTER, self.child.wait()).await;
+        let status = status.ok().and_then(Result::ok);
+        if let Some(signal) = status.and_then(|status| status.signal()) {
+            say(&format!("the worker died of signal {signal}"));
+        }
+        for line in self.trees.remove_all().await {
+            say(&line);
+        }
+        let code = status.and_then(|status| status.code()).and_then(|code| u8::try_from(code).ok());
+        self.code(code.unwrap_or(1))
+    }
+}
