@@ -207,7 +207,11 @@ pub fn format_duration(duration: Duration) -> String {
 /// A latency given in nanoseconds.
 #[must_use]
 pub fn format_ns(ns: f64) -> String {
-    if ns.is_finite() { format_duration(Duration::from_nanos(ns.round() as u64)) } else { "-".into() }
+    if ns.is_finite() {
+        format_duration(Duration::from_nanos(ns.round() as u64))
+    } else {
+        "-".into()
+    }
 }
 
 #[cfg(test)]

@@ -20,7 +20,12 @@ fn frame(disks: usize, seconds: u64) -> Frame {
         phase: Phase::Measure,
         goal: Goal::Time(Duration::from_secs(60)),
         disks: (0..disks).map(disk).collect(),
-        total: FrameTotal { ops_per_s: 123_456.0, bytes_per_s: 1.5e9, p99_us: Some(1234.0), errors: 3 },
+        total: FrameTotal {
+            ops_per_s: 123_456.0,
+            bytes_per_s: 1.5e9,
+            p99_us: Some(1234.0),
+            errors: 3,
+        },
     }
 }
 
@@ -55,7 +60,7 @@ fn more_disks_than_lines_are_counted() {
     let lines: Vec<String> = terminal.contents().lines().map(str::to_owned).collect();
     assert_eq!(lines.len(), 8, "{lines:#?}");
     assert!(lines[4].starts_with("/mnt/d4 "));
-    assert_eq!(lines[5], "...      107 more, 1 not ok");
+    assert_eq!(lines[5], "...       107 more, 1 not ok");
     assert!(lines[6].starts_with("total ") && lines[7].starts_with("measure "));
 }
 
@@ -97,7 +102,9 @@ fn a_plain_line_every_ten_seconds() {
         progress.tick(&frame(2, second));
     }
     let line = |time: &str| {
-        format!("measure {time} of 1m00s:  123k ops/s  1500 MB/s  p99 1.23ms  errors 3; /mnt/d1 stalled\n")
+        format!(
+            "measure {time} of 1m00s:  123k ops/s  1500 MB/s  p99 1.23ms  errors 3; /mnt/d1 stalled\n"
+        )
     };
     assert_eq!(memory.text(), line("10s") + &line("20s"));
 }

@@ -287,7 +287,11 @@ mod tests {
             })
             .collect();
         for (index, line) in ours.iter().enumerate() {
-            assert_eq!(documented.get(index), Some(&line.as_str()), "docs/output.md lacks:\n{line}");
+            assert_eq!(
+                documented.get(index),
+                Some(&line.as_str()),
+                "docs/output.md lacks:\n{line}"
+            );
         }
         assert_eq!(documented.len(), ours.len(), "docs/output.md has lines too many");
     }

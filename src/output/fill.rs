@@ -147,7 +147,8 @@ mod tests {
         for p in [0.0, 0.001, 0.1, 0.5, 0.9, 0.99, 0.999, 1.0] {
             let theirs = decoded.value_at_quantile(p);
             let ours = summary.histogram.quantile(p).unwrap();
-            let (low, high) = (decoded.lowest_equivalent(theirs), decoded.highest_equivalent(theirs));
+            let (low, high) =
+                (decoded.lowest_equivalent(theirs), decoded.highest_equivalent(theirs));
             assert!(low as f64 <= ours && ours <= high as f64, "p{p}: {ours} not in {low}..{high}");
         }
         let theirs: Vec<_> =

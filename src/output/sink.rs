@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::encode::{json_head, json_row, json_tail, csv_header, csv_row};
+use super::encode::{csv_header, csv_row, json_head, json_row, json_tail};
 use super::existing;
 use super::row::Row;
 

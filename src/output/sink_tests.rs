@@ -49,15 +49,18 @@ fn row(disk: &str, ops: u64) -> Row {
     row
 }
 
+/// Says that a test is skipped, or fails where that is not allowed.
+fn missing(program: &str) -> Option<String> {
+    let strict = std::env::var_os("JBODBENCH_NO_SKIP").is_some_and(|v| v == "1");
+    assert!(!strict, "{program} is needed and not there");
+    let _ = writeln!(io::stderr(), "skipped: {program} is not there");
+    None
+}
+
 /// Runs a python script on a file; `None` when there is no python.
 fn python(script: &str, file: &Path) -> Option<String> {
     let run = Command::new("python3").arg("-c").arg(script).arg(file).stdin(Stdio::null()).output();
-    let Ok(output) = run else {
-        let strict = std::env::var_os("JBODBENCH_NO_SKIP").is_some_and(|v| v == "1");
-        assert!(!strict, "python3 is needed and not there");
-        let _ = writeln!(io::stderr(), "skipped: python3 is not there");
-        return None;
-    };
+    let Ok(output) = run else { return missing("python3") };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Some(String::from_utf8(output.stdout).unwrap())
 }
@@ -104,7 +107,9 @@ d = json.load(open(sys.argv[1]))
 print(list(d), d['schema'], d['host'], [list(r.values()) for r in d['rows']])
 assert d['rows'][0]['disk'] == '/mnt/a,b \"c\"\\nd\\re\\\\f\\u00e9', d";
     let Some(out) = python(script, &path) else { return };
-    assert!(out.starts_with("['schema', 'tool_version', 'rows', 'host'] 1 {'kernel': '6.18'} [[1, "));
+    assert!(
+        out.starts_with("['schema', 'tool_version', 'rows', 'host'] 1 {'kernel': '6.18'} [[1, ")
+    );
     assert!(out.ends_with("7, 2.333333, True], [1, '0.1', 'all', 0, 0.0, True]]\n"), "{out}");
 }
 
@@ -225,4 +230,36 @@ fn appending_to_what_does_not_fit_is_refused() {
 fn a_directory_that_is_not_there_is_an_error_with_its_name() {
     let error = Sink::file(Path::new("/nonexistent/r.csv"), Format::Csv, false).unwrap_err();
     assert!(error.to_string().starts_with("cannot write /nonexistent/r.csv: "), "{error}");
+}
+
+/// The page's own example, as a stranger would paste it; `None` when its program is missing.
+fn documented(program: &str, dir: &Path) -> Option<String> {
+    let page = include_str!("../../docs/output.md");
+    let start = page.find(&format!("```sh\n{program} ")).unwrap() + "```sh\n".len();
+    let script = &page[start..start + page[start..].find("\n```").unwrap()];
+    let output = Command::new("sh").args(["-c", script]).current_dir(dir).output().unwrap();
+    if output.status.code() == Some(127) {
+        return missing(program);
+    }
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn the_documented_examples_work() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut sink = Sink::file(&dir.path().join("result.csv"), Format::Csv, false).unwrap();
+    for (op, disk) in [("all", "/mnt/a"), ("ReadX", "/mnt/a"), ("all", "/mnt/b")] {
+        let mut row = row(disk, 300);
+        row.set(Column::Row, "summary").set(Column::Op, op).set(Column::Status, "ok");
+        row.set(Column::MountOptions, "rw,noatime,\"x\",y").set(Column::LatP99Us, 12.5);
+        sink.write(&row).unwrap();
+    }
+    sink.finish().unwrap();
+    if let Some(out) = documented("awk", dir.path()) {
+        assert_eq!(out, "/mnt/a 100\n/mnt/b 100\n");
+    }
+    if let Some(out) = documented("python3", dir.path()) {
+        assert_eq!(out, "/mnt/a ok 100 12.5\n/mnt/b ok 100 12.5\n");
+    }
 }

@@ -30,8 +30,7 @@ pub fn end_text(report: &Report, color: bool) -> String {
 /// A line per disk and, with several, one for all.
 #[must_use]
 pub fn disk_table(report: &Report, color: bool) -> String {
-    let head =
-        ["disk", "status", "ops/s", "MB/s", "p50", "p99", "max", "errors", "passes", "pass"];
+    let head = ["disk", "status", "ops/s", "MB/s", "p50", "p99", "max", "errors", "passes", "pass"];
     let mut grid = Grid::new(2, &head);
     for disk in &report.disks {
         grid.push(disk_cells(disk));
@@ -61,7 +60,8 @@ fn total_cells(report: &Report) -> Vec<String> {
     let mut cells = vec![format!("all {} disks", report.disks.len()), status];
     cells.extend(load_cells(&merged(report).all(), report.window_s));
     let passes: u64 = report.disks.iter().map(|disk| disk.passes).sum();
-    let time: f64 = report.disks.iter().filter_map(|d| Some(d.passes as f64 * d.pass_mean_s?)).sum();
+    let time: f64 =
+        report.disks.iter().filter_map(|d| Some(d.passes as f64 * d.pass_mean_s?)).sum();
     cells.push(format_count(passes as f64));
     cells.push(seconds((passes > 0).then(|| time / passes as f64)));
     cells
@@ -82,9 +82,8 @@ fn load_cells(all: &OpSummary, window_s: f64) -> [String; 6] {
 /// A line per operation, over all disks.
 #[must_use]
 pub fn op_table(report: &Report, color: bool) -> String {
-    let head = [
-        "op", "count", "errors", "skipped", "ops/s", "MB/s", "mean", "p50", "p90", "p99", "max",
-    ];
+    let head =
+        ["op", "count", "errors", "skipped", "ops/s", "MB/s", "mean", "p50", "p90", "p99", "max"];
     let mut grid = Grid::new(1, &head);
     for (kind, summary) in merged(report).iter() {
         let [ops_s, mb_s, p50, p99, max, errors] = load_cells(summary, report.window_s);
@@ -135,7 +134,10 @@ pub fn verdict(disks: &[DiskLine]) -> Option<String> {
             let word = if change < 0.0 { "slow" } else { "fast" };
             let percent = format_number(change.abs());
             let sign = if change < 0.0 { '-' } else { '+' };
-            format!("{} is {word} ({sign}{percent} % from the median)", shorten(&fine[index].label, 60))
+            format!(
+                "{} is {word} ({sign}{percent} % from the median)",
+                shorten(&fine[index].label, 60)
+            )
         })
         .collect();
     Some(format!("{} (spread {spread} %)", named.join("\n")))
@@ -163,7 +165,12 @@ mod tests {
             shard.record(Sample { op: OpKind::WriteX, latency_ns: 12_000, bytes: 1000, fault });
         }
         if ops > 0 {
-            shard.record(Sample { op: OpKind::Close, latency_ns: 2_000_000, bytes: 0, fault: None });
+            shard.record(Sample {
+                op: OpKind::Close,
+                latency_ns: 2_000_000,
+                bytes: 0,
+                fault: None,
+            });
             shard.skip(OpKind::Flush);
         }
         DiskLine {
@@ -213,10 +220,7 @@ Flush       0       0        2      0     -       -       -       -       -     
         let report = report(vec![line("/a", Status::Ok, 10), line("/b", Status::Ok, 10)]);
         let bold = end_text(&report, true);
         assert!(bold.contains("\x1b[1mdisk"));
-        assert_eq!(
-            bold.replace("\x1b[1m", "").replace("\x1b[0m", ""),
-            end_text(&report, false)
-        );
+        assert_eq!(bold.replace("\x1b[1m", "").replace("\x1b[0m", ""), end_text(&report, false));
     }
 
     #[test]

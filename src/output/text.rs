@@ -55,7 +55,11 @@ impl Grid {
             .zip(widths)
             .enumerate()
             .map(|(index, (cell, &width))| {
-                if index < self.left { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+                if index < self.left {
+                    format!("{cell:<width$}")
+                } else {
+                    format!("{cell:>width$}")
+                }
             })
             .collect();
         cells.join("  ").trim_end().to_owned()
