@@ -1,0 +1,26 @@
+//! What comes out: result rows as CSV or JSON, the text at the end, the bars while it runs.
+//! Floor 6; gets plain data, measures nothing, and may import only lower floors.
+//!
+//! A [`Sink`] is the one owner of the data stream. Everything for people goes to stderr, by
+//! [`Progress`] while the load runs and as text from [`end_text`] after it.
+
+mod bars;
+mod columns;
+mod encode;
+mod existing;
+mod fill;
+mod frame;
+mod model;
+mod row;
+mod sink;
+mod table;
+mod text;
+
+pub use bars::{Mode, Progress};
+pub use columns::{Column, Kind, Role, SCHEMA};
+pub use fill::{encode_histogram, fill_hist, fill_op};
+pub use frame::{Frame, FrameDisk, FrameTotal, Goal, Phase};
+pub use model::{DiskLine, Report, Status};
+pub use row::{Cell, Row};
+pub use sink::{Format, Sink, SinkError};
+pub use table::{disk_table, end_text, op_table, verdict};
