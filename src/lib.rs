@@ -13,5 +13,6 @@
 //! 0 op, units
 //! ```
 
+pub mod host;
 pub mod loadfile;
 pub mod op;
