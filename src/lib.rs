@@ -16,14 +16,6 @@
 pub mod client;
 pub mod engine;
 pub mod fault;
-pub mod host;
-pub mod loadfile;
-pub mod metrics;
-pub mod op;
-
-pub mod client;
-pub mod engine;
-pub mod fault;
 pub mod front;
 pub mod host;
 pub mod loadfile;

@@ -239,11 +239,11 @@ pub fn fsetxattr(fd: RawFd) -> CallResult {
     done(fs::fsetxattr(lend(fd), DOS_ATTRIBUTE, &value, fs::XattrFlags::empty()))
 }
 
-/// Removal of a tree: see [`crate::host::tree::delete_tree_at`].
+/// Removal of a tree: see [`crate::host::remove::delete_tree_at`].
 pub fn deltree(at: Directory, path: &CStr) -> CallResult {
     let start = match at {
         Directory::Cwd => rustix::fs::CWD,
         Directory::Fd(fd) => lend(fd),
     };
-    crate::host::tree::delete_tree_at(start, path).map_err(errno)
+    crate::host::remove::delete_tree_at(start, path).map_err(errno)
 }

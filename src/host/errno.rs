@@ -1,0 +1,85 @@
+//! Names of errno values: results and messages say `ENOSPC`, not 28.
+
+use rustix::io::Errno;
+
+macro_rules! errno_table {
+    ($($name:ident)+) => {
+        /// Every name this table knows, with its number on this architecture.
+        pub const NAMES: &[(&str, i32)] = &[$((stringify!($name), libc::$name)),+];
+    };
+}
+
+errno_table! {
+    EPERM ENOENT ESRCH EINTR EIO ENXIO E2BIG ENOEXEC EBADF ECHILD EAGAIN ENOMEM EACCES EFAULT
+    ENOTBLK EBUSY EEXIST EXDEV ENODEV ENOTDIR EISDIR EINVAL ENFILE EMFILE ENOTTY ETXTBSY EFBIG
+    ENOSPC ESPIPE EROFS EMLINK EPIPE EDOM ERANGE EDEADLK ENAMETOOLONG ENOLCK ENOSYS ENOTEMPTY ELOOP
+    ENOMSG EIDRM ENOSTR ENODATA ETIME ENONET EREMOTE ENOLINK ECOMM EPROTO EBADMSG EOVERFLOW
+    EREMCHG EUSERS ENOTSOCK EMSGSIZE ENOPROTOOPT EPROTONOSUPPORT EOPNOTSUPP EADDRINUSE
+    ENETDOWN ENETUNREACH ECONNABORTED ECONNRESET ENOBUFS EISCONN ENOTCONN ESHUTDOWN ETIMEDOUT
+    ECONNREFUSED EHOSTDOWN EHOSTUNREACH EALREADY EINPROGRESS ESTALE EUCLEAN EREMOTEIO EDQUOT
+    ENOMEDIUM EMEDIUMTYPE ECANCELED ENOKEY EKEYEXPIRED EKEYREVOKED EKEYREJECTED EOWNERDEAD
+    ENOTRECOVERABLE EHWPOISON
+}
+
+/// The name of an errno value: `ENOSPC`, or `errno 4000` for one outside the table.
+#[must_use]
+pub fn name(errno: Errno) -> String {
+    let raw = errno.raw_os_error();
+    NAMES
+        .iter()
+        .find(|(_, number)| *number == raw)
+        .map_or_else(|| format!("errno {raw}"), |(name, _)| (*name).to_owned())
+}
+
+/// The errno value of an `io::Error`, EIO where it carries none.
+#[must_use]
+pub fn of_io(error: &std::io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
+
+/// What a user can do about an error; empty where there is no general advice.
+#[must_use]
+pub fn advice(errno: Errno) -> &'static str {
+    match errno {
+        Errno::ACCESS => "; run as a user who may do this, or name another directory",
+        Errno::PERM => "; root or a capability is needed, or the file is immutable (see lsattr)",
+        Errno::NOENT => "; check the spelling and that the file system is mounted",
+        Errno::NOTDIR => "; name a directory",
+        Errno::ROFS => "; the file system is read-only: remount it read-write or leave it out",
+        Errno::NOSPC => "; free some space",
+        Errno::DQUOT => "; the disk quota is used up",
+        Errno::MFILE => "; raise the limit of open files (ulimit -n)",
+        Errno::NFILE => "; raise the sysctl fs.file-max",
+        Errno::NAMETOOLONG => "; use a shorter path or a smaller --depth",
+        Errno::NOSYS => "; this kernel lacks the system call, or a sandbox forbids it",
+        Errno::IO => "; see the kernel log: the device may be failing",
+        Errno::STALE => "; the network file system lost this directory: mount it again",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_known_and_unknown_numbers() {
+        assert_eq!(name(Errno::NOSPC), "ENOSPC");
+        assert_eq!(name(Errno::OPNOTSUPP), "EOPNOTSUPP");
+        assert_eq!(name(Errno::from_raw_os_error(4000)), "errno 4000");
+    }
+
+    #[test]
+    fn no_number_has_two_names() {
+        let mut numbers: Vec<i32> = NAMES.iter().map(|(_, number)| *number).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), NAMES.len());
+    }
+
+    #[test]
+    fn io_errors_keep_their_number() {
+        assert_eq!(of_io(&std::io::Error::from_raw_os_error(libc::EROFS)), Errno::ROFS);
+        assert_eq!(of_io(&std::io::Error::other("x")), Errno::IO);
+    }
+}

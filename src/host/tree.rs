@@ -1,0 +1,275 @@
+//! The one directory that a run makes on a disk, and its removal, by this process or another.
+
+use std::ffi::{CStr, CString, OsStr, OsString};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, fchmod, mkdirat, openat, unlinkat};
+use rustix::io::Errno;
+
+use super::marker::{self, Marker};
+use super::remove::{Identity, RemoveReport, Remover};
+use super::{HostError, errno};
+
+/// What the names of run directories begin with; the run id follows.
+pub const PREFIX: &str = ".jbodbench-";
+
+/// A run directory of this process. Dropping it removes nothing.
+#[derive(Debug)]
+pub struct RunTree {
+    disk: OwnedFd,
+    disk_path: PathBuf,
+    name: CString,
+    identity: Identity,
+    root: OwnedFd,
+    root_path: PathBuf,
+}
+
+impl RunTree {
+    /// Makes `.jbodbench-<run_id>` on a disk, with its marker, and `depth` directories inside one
+    /// another in it. The clients work in the innermost.
+    ///
+    /// # Errors
+    /// When a call fails, or what was made is not what was opened. Nothing is left then.
+    pub fn create(disk: &Path, run_id: &str, depth: u32) -> Result<Self, HostError> {
+        let disk_path =
+            std::path::absolute(disk).map_err(|e| HostError::on("name", disk)(errno::of_io(&e)))?;
+        let name = legal_name(format!("{PREFIX}{run_id}").as_bytes())
+            .map_err(HostError::on("name a run below", disk))?;
+        let path = disk_path.join(OsStr::from_bytes(name.to_bytes()));
+        let disk = open_disk(&disk_path)?;
+        mkdirat(&disk, &name, mode_755()).map_err(HostError::on("create", &path))?;
+        let made = open_and_mark(disk.as_fd(), &name, &path, run_id);
+        let (identity, dir) = made.inspect_err(|_| {
+            // Only what is empty goes: after an error the directory may be another's.
+            let _ = unlinkat(&disk, &name, AtFlags::REMOVEDIR);
+        })?;
+        let (root, root_path) = nest(dir, &path, depth).inspect_err(|_| {
+            let whole = (identity.dev, identity.ino);
+            let _ = remove_checked(disk.as_fd(), &disk_path, &name, whole);
+        })?;
+        Ok(Self { disk, disk_path, name, identity, root, root_path })
+    }
+
+    /// The absolute path of the directory that holds the clients' directories.
+    #[must_use]
+    pub fn root_path(&self) -> &Path {
+        &self.root_path
+    }
+
+    /// The same directory, open.
+    #[must_use]
+    pub fn root_fd(&self) -> BorrowedFd<'_> {
+        self.root.as_fd()
+    }
+
+    /// The name of the run directory on the disk.
+    #[must_use]
+    pub fn name(&self) -> &OsStr {
+        OsStr::from_bytes(self.name.to_bytes())
+    }
+
+    /// The disk directory's absolute path, symlinks in it kept.
+    #[must_use]
+    pub fn disk_path(&self) -> &Path {
+        &self.disk_path
+    }
+
+    /// The device number of the run directory, as `stat` answers it.
+    #[must_use]
+    pub fn dev(&self) -> u64 {
+        self.identity.dev
+    }
+
+    /// The inode number of the run directory.
+    #[must_use]
+    pub fn ino(&self) -> u64 {
+        self.identity.ino
+    }
+
+    /// Removes the run directory and everything in it.
+    ///
+    /// # Errors
+    /// When the directory is not the one that was made. Single files that stay are in the report.
+    pub fn remove(self) -> Result<RemoveReport, HostError> {
+        drop(self.root);
+        let identity = (self.identity.dev, self.identity.ino);
+        remove_checked(self.disk.as_fd(), &self.disk_path, &self.name, identity)
+    }
+}
+
+/// Removes a run directory that another process made; `dev` and `ino` are what it had then.
+///
+/// A missing directory is no error. One without a marker is removed only if it is empty.
+///
+/// # Errors
+/// When the directory is another one, or a call fails. Files that stay are in the report.
+pub fn remove_tree(
+    disk: &Path,
+    name: &OsStr,
+    dev: u64,
+    ino: u64,
+) -> Result<RemoveReport, HostError> {
+    let name = legal_name(name.as_bytes())
+        .map_err(HostError::on("remove a run directory of that name below", disk))?;
+    remove_checked(open_disk(disk)?.as_fd(), disk, &name, (dev, ino))
+}
+
+/// A run directory found on a disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftTree {
+    /// Its name below the disk directory.
+    pub name: OsString,
+    /// Its device number.
+    pub dev: u64,
+    /// Its inode number.
+    pub ino: u64,
+    /// The user who owns it.
+    pub uid: u32,
+    /// Its marker; `None` where it cannot be read.
+    pub marker: Option<Marker>,
+}
+
+/// The run directories on a disk, whoever made them.
+///
+/// # Errors
+/// When the disk directory cannot be read.
+pub fn find_trees(disk: &Path) -> Result<Vec<LeftTree>, HostError> {
+    let fd = open_disk(disk)?;
+    let entries = Dir::read_from(&fd).map_err(HostError::on("read", disk))?;
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(HostError::on("read", disk))?;
+        if run_id_of(entry.file_name()).is_err() {
+            continue;
+        }
+        let Ok(dir) = openat(&fd, entry.file_name(), directory_flags(), Mode::empty()) else {
+            continue;
+        };
+        let Ok(Identity { dev, ino, uid, .. }) = Identity::of(dir.as_fd()) else { continue };
+        let name = OsStr::from_bytes(entry.file_name().to_bytes()).to_owned();
+        found.push(LeftTree { name, dev, ino, uid, marker: Marker::read(dir.as_fd()) });
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(found)
+}
+
+fn legal_name(name: &[u8]) -> Result<CString, Errno> {
+    let name = CString::new(name).map_err(|_| Errno::INVAL)?;
+    run_id_of(&name)?;
+    Ok(name)
+}
+
+/// The run id in a directory's name; ids are letters, digits, `-`, `_` and `.`.
+fn run_id_of(name: &CStr) -> Result<&str, Errno> {
+    let id = name.to_str().ok().and_then(|name| name.strip_prefix(PREFIX));
+    let legal = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    id.filter(|id| !id.is_empty() && id.len() <= 200 && id.chars().all(legal)).ok_or(Errno::INVAL)
+}
+
+fn mode_755() -> Mode {
+    Mode::RWXU | Mode::RGRP | Mode::XGRP | Mode::ROTH | Mode::XOTH
+}
+
+fn directory_flags() -> OFlags {
+    OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
+}
+
+fn open_disk(disk: &Path) -> Result<OwnedFd, HostError> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    rustix::fs::open(disk, flags, Mode::empty()).map_err(HostError::on("open", disk))
+}
+
+/// Opens the new directory, makes sure that it is ours, and writes the marker.
+fn open_and_mark(
+    disk: BorrowedFd<'_>,
+    name: &CStr,
+    path: &Path,
+    run_id: &str,
+) -> Result<(Identity, OwnedFd), HostError> {
+    let dir = openat(disk, name, directory_flags(), Mode::empty())
+        .map_err(HostError::on("open", path))?;
+    let identity = Identity::of(dir.as_fd()).map_err(HostError::on("look at", path))?;
+    let file = Marker::of_this_process(run_id)
+        .write(dir.as_fd())
+        .map_err(HostError::on("write a marker in", path))?;
+    // The owner must be who new files belong to here: this user, or what a mount makes of it.
+    let owner = rustix::fs::fstat(&file).map_err(HostError::on("look at the marker in", path))?;
+    if owner.st_uid != identity.uid {
+        let _ = unlinkat(&dir, marker::FILE_NAME, AtFlags::empty());
+        let reason = format!("just made by user {}, yet owned by {}", owner.st_uid, identity.uid);
+        return Err(HostError::NotOurs { path: path.to_owned(), reason });
+    }
+    if identity.mode & 0o777 != 0o755 {
+        // The umask or a default ACL took bits away. File systems without modes refuse this.
+        let _ = fchmod(&dir, mode_755());
+    }
+    Ok((identity, dir))
+}
+
+/// Makes `d1/d2/...` below a directory; returns the innermost.
+fn nest(mut dir: OwnedFd, path: &Path, depth: u32) -> Result<(OwnedFd, PathBuf), HostError> {
+    let mut inner = path.to_owned();
+    for level in 1..=depth {
+        let name = format!("d{level}");
+        inner.push(&name);
+        dir = mkdirat(&dir, name.as_str(), mode_755())
+            .and_then(|()| openat(&dir, name.as_str(), directory_flags(), Mode::empty()))
+            .map_err(HostError::on("create", &inner))?;
+    }
+    Ok((dir, inner))
+}
+
+/// Opens a run directory by name, makes sure that it is the one meant, and removes it.
+fn remove_checked(
+    disk: BorrowedFd<'_>,
+    disk_path: &Path,
+    name: &CStr,
+    expected: (u64, u64),
+) -> Result<RemoveReport, HostError> {
+    let path = disk_path.join(OsStr::from_bytes(name.to_bytes()));
+    let not_ours =
+        |reason: &str| HostError::NotOurs { path: path.clone(), reason: reason.to_owned() };
+    let dir = match openat(disk, name, directory_flags(), Mode::empty()) {
+        Ok(dir) => dir,
+        Err(Errno::NOENT) => return Ok(RemoveReport::default()),
+        Err(Errno::LOOP | Errno::NOTDIR) => return Err(not_ours("a link or file took its place")),
+        Err(errno) => return Err(HostError::on("open", &path)(errno)),
+    };
+    let identity = Identity::of(dir.as_fd()).map_err(HostError::on("look at", &path))?;
+    if (identity.dev, identity.ino) != expected {
+        return Err(not_ours("not the directory that the run made (device or inode differ)"));
+    }
+    let run_id = run_id_of(name).map_err(HostError::on("remove", &path))?;
+    match Marker::read(dir.as_fd()) {
+        Some(marker) if marker.run_id == run_id => {}
+        Some(_) => return Err(not_ours("its marker names another run")),
+        None => return remove_unmarked(disk, name, &path),
+    }
+    Remover::new(disk, disk_path)
+        .force()
+        .keep_until_last(marker::FILE_NAME)
+        .remove_opened(name, dir, identity)
+        .map_err(HostError::on("remove", &path))
+}
+
+/// A run killed before it wrote its marker left an empty directory, which rmdir can judge.
+fn remove_unmarked(
+    disk: BorrowedFd<'_>,
+    name: &CStr,
+    path: &Path,
+) -> Result<RemoveReport, HostError> {
+    match unlinkat(disk, name, AtFlags::REMOVEDIR) {
+        Ok(()) => Ok(RemoveReport { removed: 1, ..RemoveReport::default() }),
+        Err(Errno::NOTEMPTY | Errno::EXIST) => Err(HostError::NotOurs {
+            path: path.to_owned(),
+            reason: "it has no marker file and is not empty".to_owned(),
+        }),
+        Err(errno) => Err(HostError::on("remove", path)(errno)),
+    }
+}
+
+#[cfg(test)]
+#[path = "tree_tests.rs"]
+mod tests;
