@@ -1,0 +1,169 @@
+//! From what was typed to a request: the checks that need no look at the machine.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::args::{
+    CallArgs, DataArg, FormatArg, LoadArgs, PathArg, ProgressArg, RunArgs, ShareArg,
+};
+use crate::output::{Format, Mode};
+use crate::plan::{Data, Load, PathMode, Share, Timing};
+use crate::run::{DEFAULT_TIME, RunRequest, default_warmup};
+
+/// Builds the request of `run`, or says what is wrong with the arguments.
+pub(super) fn run_request(args: RunArgs) -> Result<RunRequest, String> {
+    let RunArgs { disks, load, length, result, calls, safety } = args;
+    let time = length.time.or(length.passes.is_none().then_some(DEFAULT_TIME));
+    if time == Some(Duration::ZERO) {
+        return Err("--time 0: a run needs a measured time, such as 10s, or --passes".into());
+    }
+    // With passes alone every pass counts, the first one too.
+    let default = if length.passes.is_some() { Duration::ZERO } else { default_warmup(time) };
+    Ok(RunRequest {
+        disks,
+        load_for: load.load_for.iter().map(|text| load_for(text)).collect::<Result<_, _>>()?,
+        clients: load.clients,
+        load: load_of(&load, length.passes, &calls)?,
+        loadfiles: load.loadfile,
+        time,
+        warmup: length.warmup.unwrap_or(default),
+        grace: length.grace,
+        interval: Some(result.interval).filter(|interval| !interval.is_zero()),
+        interval_ops: result.interval_ops,
+        pass_rows: result.pass_rows,
+        hist: result.hist,
+        out: result.out,
+        append: result.append,
+        format: result.format.map(|format| match format {
+            FormatArg::Csv => Format::Csv,
+            FormatArg::Json => Format::Json,
+        }),
+        label: result.label,
+        progress: match result.progress {
+            ProgressArg::Auto => Mode::Auto,
+            ProgressArg::Plain => Mode::Plain,
+            ProgressArg::None => Mode::None,
+        },
+        depth: calls.depth,
+        lenient: load.lenient,
+        dry_run: safety.dry_run,
+        require_mounts: safety.require_mounts,
+        keep: safety.keep,
+    })
+}
+
+fn load_of(load: &LoadArgs, passes: Option<u64>, calls: &CallArgs) -> Result<Load, String> {
+    if let Some(rate) = load.rate.filter(|rate| !(rate.is_finite() && *rate > 0.0)) {
+        return Err(format!("--rate {rate}: expected operations per second above 0"));
+    }
+    Ok(Load {
+        sync_open: calls.sync_open,
+        sync_dir: calls.sync_dir,
+        fsync: calls.fsync,
+        xattr: calls.xattr,
+        resolve: !calls.no_resolve,
+        fake_io: calls.fake_io,
+        direct: calls.direct,
+        data: match load.data {
+            DataArg::Random => Data::Random,
+            DataArg::Zero => Data::Zero,
+        },
+        timing: timing(&load.timestamps)?,
+        rate: load.rate,
+        passes,
+        path: match calls.path {
+            PathArg::Absolute => PathMode::Absolute,
+            PathArg::Cwd => PathMode::Cwd,
+            PathArg::Dirfd => PathMode::Dirfd,
+        },
+        share: Share {
+            cred: calls.share.contains(&ShareArg::Cred),
+            fd: calls.share.contains(&ShareArg::Fd),
+            fs: calls.share.contains(&ShareArg::Fs),
+        },
+        cpus: calls.cpus.as_deref().map(cpu_list).transpose()?.unwrap_or_default(),
+        seed: load.seed,
+    })
+}
+
+fn load_for(text: &str) -> Result<(String, PathBuf), String> {
+    text.split_once('=')
+        .filter(|(disk, file)| !disk.is_empty() && !file.is_empty())
+        .map(|(disk, file)| (disk.to_owned(), PathBuf::from(file)))
+        .ok_or_else(|| format!("--load-for {text}: expected DISK=FILE"))
+}
+
+fn timing(text: &str) -> Result<Timing, String> {
+    match text {
+        "honour" | "honor" => Ok(Timing::Honour { speed: 1.0 }),
+        "ignore" => Ok(Timing::Ignore),
+        speed => match speed.parse::<f64>() {
+            Ok(speed) if speed.is_finite() && speed > 0.0 => Ok(Timing::Honour { speed }),
+            _ => Err(format!(
+                "--timestamps {text}: expected honour, ignore, or a speed above 0 (2 replays in \
+                 half the time)"
+            )),
+        },
+    }
+}
+
+/// `0,2-5` as numbers, ascending and once each.
+fn cpu_list(text: &str) -> Result<Vec<usize>, String> {
+    let wrong = || format!("--cpus {text}: expected numbers and ranges, such as 0,2-5");
+    let mut cpus = Vec::new();
+    for part in text.split(',') {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        let from: usize = from.trim().parse().map_err(|_| wrong())?;
+        let to: usize = to.trim().parse().map_err(|_| wrong())?;
+        if from > to || to > 65_535 {
+            return Err(wrong());
+        }
+        cpus.extend(from..=to);
+    }
+    cpus.sort_unstable();
+    cpus.dedup();
+    Ok(cpus)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    use crate::cli::args::{Cli, Command};
+
+    fn request(args: &[&str]) -> Result<RunRequest, String> {
+        let all = ["jbodbench", "run"].iter().chain(args);
+        match Cli::try_parse_from(all).map_err(|error| error.to_string())?.command {
+            Command::Run(args) => run_request(*args),
+            Command::Check(_) => unreachable!("run was asked for"),
+        }
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_documentation() {
+        let request = request(&[]).unwrap();
+        assert_eq!(request.time, Some(Duration::from_secs(10)));
+        assert_eq!(request.warmup, Duration::from_secs(2));
+        assert_eq!((request.clients, request.load.seed), (4, 1));
+        assert_eq!(request.load.data, Data::Random);
+        assert_eq!(request.interval, Some(Duration::from_secs(1)));
+    }
+
+    #[test]
+    fn passes_replace_the_time() {
+        let request = request(&["--passes", "3"]).unwrap();
+        assert_eq!((request.time, request.warmup), (None, Duration::ZERO));
+        assert_eq!(request.load.passes, Some(3));
+    }
+
+    #[test]
+    fn lists_and_speeds() {
+        assert_eq!(cpu_list("0,2-4,3"), Ok(vec![0, 2, 3, 4]));
+        assert!(cpu_list("4-2").is_err() && cpu_list("x").is_err());
+        assert_eq!(timing("2"), Ok(Timing::Honour { speed: 2.0 }));
+        assert!(timing("fast").is_err() && timing("0").is_err());
+        assert!(request(&["--load-for", "x"]).is_err());
+        assert!(request(&["--time", "0"]).is_err());
+    }
+}

@@ -1,0 +1,135 @@
+//! A disk while its clients run.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::prepare::ReadyDisk;
+use crate::client::ClientReport;
+use crate::front::MadeTree;
+use crate::host::cost::ThreadCost;
+use crate::host::device::Sysfs;
+use crate::host::diskstats::DeviceCounters;
+use crate::host::tree::RunTree;
+use crate::metrics::{DiskTotals, OpSummary};
+use crate::pool::{DiskState, Event};
+
+/// A disk with its tree, its threads, and what they have told so far.
+#[derive(Debug)]
+pub(super) struct LiveDisk {
+    pub(super) ready: ReadyDisk,
+    pub(super) tree: RunTree,
+    pub(super) made: MadeTree,
+    pub(super) state: Arc<DiskState>,
+    pub(super) clients: u32,
+    /// Clients that wait at the gate, or did.
+    pub(super) at_gate: u32,
+    /// Clients that will tell nothing more without having reported.
+    pub(super) lost: u32,
+    /// Why they were lost.
+    pub(super) failures: Vec<String>,
+    pub(super) reports: Vec<ClientReport>,
+    pub(super) cost: Cost,
+    pub(super) device_before: Option<DeviceCounters>,
+    pub(super) device_after: Option<DeviceCounters>,
+    /// Counters when the last interval ended.
+    pub(super) last_interval: DiskTotals,
+    /// Counters when the last frame was shown.
+    pub(super) last_frame: OpSummary,
+}
+
+/// What the threads of a disk used, added up.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cost {
+    pub(super) user: Duration,
+    pub(super) system: Duration,
+    pub(super) voluntary: u64,
+    pub(super) involuntary: u64,
+    pub(super) run_delay: Option<Duration>,
+    /// Threads that told what they used.
+    pub(super) threads: u32,
+}
+
+impl Cost {
+    fn add(&mut self, thread: &ThreadCost) {
+        self.user += thread.user;
+        self.system += thread.system;
+        self.voluntary += thread.voluntary_switches;
+        self.involuntary += thread.involuntary_switches;
+        if let Some(delay) = thread.run_delay {
+            *self.run_delay.get_or_insert_default() += delay;
+        }
+        self.threads += 1;
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.user += other.user;
+        self.system += other.system;
+        self.voluntary += other.voluntary;
+        self.involuntary += other.involuntary;
+        if let Some(delay) = other.run_delay {
+            *self.run_delay.get_or_insert_default() += delay;
+        }
+        self.threads += other.threads;
+    }
+}
+
+impl LiveDisk {
+    pub(super) fn new(
+        ready: ReadyDisk,
+        tree: RunTree,
+        made: MadeTree,
+        state: Arc<DiskState>,
+        clients: u32,
+    ) -> Self {
+        Self {
+            ready,
+            tree,
+            made,
+            state,
+            clients,
+            at_gate: 0,
+            lost: 0,
+            failures: Vec::new(),
+            reports: Vec::new(),
+            cost: Cost::default(),
+            device_before: None,
+            device_after: None,
+            last_interval: DiskTotals::default(),
+            last_frame: OpSummary::default(),
+        }
+    }
+
+    /// Takes what one of the disk's threads tells.
+    pub(super) fn take(&mut self, event: Event) {
+        match event {
+            Event::Ready { .. } => self.at_gate += 1,
+            Event::Done { report, cost, .. } => {
+                if let Some(cost) = cost {
+                    self.cost.add(&cost);
+                }
+                self.reports.push(*report);
+            }
+            Event::Failed { client, lost, reason, .. } => {
+                self.lost += lost;
+                let who = client.map_or("all clients".into(), |client| format!("client {client}"));
+                self.failures.push(format!("{}: {who}: {reason}", self.ready.label()));
+            }
+        }
+    }
+
+    /// Whether no client of the disk is still on its way to the gate.
+    pub(super) fn all_at_gate(&self) -> bool {
+        self.at_gate + self.lost >= self.clients
+    }
+
+    /// Clients that have neither reported nor were lost.
+    pub(super) fn running(&self) -> u32 {
+        self.clients.saturating_sub(self.reports.len() as u32 + self.lost)
+    }
+
+    /// The device's counters now, added up where a file system has several devices.
+    pub(super) fn device_counters(&self) -> Option<DeviceCounters> {
+        let all = Sysfs::default().counters_below(self.ready.device.as_ref()?)?;
+        all.into_iter().reduce(|sum, one| sum.plus(&one))
+    }
+}

@@ -1,0 +1,50 @@
+//! One run, in the worker: preflight, trees, pools, the measured window, results, clean-up.
+//! Floor 6.
+//!
+//! [`worker::run`] reads as the order of events. The rest is one step a file: [`prepare`] looks at
+//! arguments and disks, [`meter`] watches the window, [`outcome`] adds up and checks the sums,
+//! [`rows`] and [`notes`] say it.
+
+mod clean;
+mod drain;
+mod hostfile;
+mod live;
+mod meter;
+mod notes;
+mod outcome;
+mod outlet;
+mod prepare;
+mod request;
+mod rows;
+mod setup;
+mod worker;
+
+pub use request::{DEFAULT_TIME, RunRequest, default_warmup};
+pub use worker::run as run_worker;
+
+/// Why a run ended before it had results, with the exit code for it.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct RunError {
+    /// Exit code: 1, 2, 3 or 141, as `--help` lists them.
+    pub code: u8,
+    /// What happened and what to do; may have several lines.
+    pub message: String,
+}
+
+impl RunError {
+    /// Wrong arguments, or a wrong loadfile.
+    fn usage(message: impl Into<String>) -> Self {
+        Self { code: 2, message: message.into() }
+    }
+
+    /// It cannot run on this host, or as this user.
+    fn cannot(message: impl Into<String>) -> Self {
+        Self { code: 3, message: message.into() }
+    }
+
+    /// It ran, and something went wrong.
+    fn failed(message: impl Into<String>) -> Self {
+        Self { code: 1, message: message.into() }
+    }
+}

@@ -1,0 +1,151 @@
+//! What a run is asked to do: typed, but nothing of it was looked at yet.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::output::{Format, Mode};
+use crate::plan::{Data, Load, Timing};
+use crate::units::format_duration;
+
+/// The request of one `run` command.
+#[derive(Clone, Debug)]
+pub struct RunRequest {
+    /// DISK arguments as typed; none means the current directory.
+    pub disks: Vec<String>,
+    /// Loadfiles for all disks; none means the built-in load.
+    pub loadfiles: Vec<PathBuf>,
+    /// Loadfiles for single disks, by the DISK argument.
+    pub load_for: Vec<(String, PathBuf)>,
+    /// Clients per disk.
+    pub clients: u32,
+    /// What they do.
+    pub load: Load,
+    /// Measured time; `None` with passes alone.
+    pub time: Option<Duration>,
+    /// Time before the measured part.
+    pub warmup: Duration,
+    /// How long to wait for operations under way when time is up.
+    pub grace: Duration,
+    /// Length of an interval; `None` for no interval rows.
+    pub interval: Option<Duration>,
+    /// Interval rows for every operation.
+    pub interval_ops: bool,
+    /// Rows for every pass.
+    pub pass_rows: bool,
+    /// Histograms in the result.
+    pub hist: bool,
+    /// Result file.
+    pub out: Option<PathBuf>,
+    /// Add to it.
+    pub append: bool,
+    /// Its form, when one was asked for.
+    pub format: Option<Format>,
+    /// A name for the run.
+    pub label: Option<String>,
+    /// What is shown meanwhile.
+    pub progress: Mode,
+    /// Directories between the run directory and the clients'.
+    pub depth: u32,
+    /// Skip bad lines of loadfiles.
+    pub lenient: bool,
+    /// Say what would be done, and do nothing.
+    pub dry_run: bool,
+    /// Refuse disks that are no mount points.
+    pub require_mounts: bool,
+    /// Leave the run directories.
+    pub keep: bool,
+}
+
+/// Measured time when nothing is said.
+pub const DEFAULT_TIME: Duration = Duration::from_secs(10);
+
+/// Warm-up when nothing is said: a fifth of the measured time, at most 30 s.
+#[must_use]
+pub fn default_warmup(time: Option<Duration>) -> Duration {
+    time.map_or(Duration::ZERO, |time| (time / 5).min(Duration::from_secs(30)))
+}
+
+impl RunRequest {
+    /// Every option that changes the work, always in this order and spelling.
+    #[must_use]
+    pub fn options_text(&self) -> String {
+        let load = &self.load;
+        let limit = |time: Option<Duration>| time.map_or("none".into(), format_duration);
+        let flags = [
+            ("sync-open", load.sync_open),
+            ("sync-dir", load.sync_dir),
+            ("fsync", load.fsync),
+            ("xattr", load.xattr),
+            ("no-resolve", !load.resolve),
+            ("fake-io", load.fake_io),
+            ("direct", load.direct),
+        ];
+        let mut text = format!(
+            "clients={} time={} passes={} warmup={} data={} timestamps={} rate={} path={} depth={} \
+             share={} cpus={}",
+            self.clients,
+            limit(self.time),
+            load.passes.map_or("none".into(), |n| n.to_string()),
+            format_duration(self.warmup),
+            data_word(load.data),
+            timing_text(load.timing),
+            load.rate.map_or("none".into(), |rate| rate.to_string()),
+            load.path.word(),
+            self.depth,
+            self.share_text(),
+            if load.cpus.is_empty() { "all".into() } else { cpus_text(&load.cpus) },
+        );
+        for (word, _) in flags.iter().filter(|(_, set)| *set) {
+            text.push(' ');
+            text.push_str(word);
+        }
+        text
+    }
+
+    /// What is shared, as it is typed.
+    #[must_use]
+    pub fn share_text(&self) -> String {
+        let share = self.load.share;
+        let words = [("cred", share.cred), ("fd", share.fd), ("fs", share.fs)];
+        let words: Vec<_> = words.iter().filter(|(_, set)| *set).map(|(word, _)| *word).collect();
+        if words.is_empty() { "none".into() } else { words.join(",") }
+    }
+}
+
+/// `random` or `zero`.
+#[must_use]
+pub const fn data_word(data: Data) -> &'static str {
+    match data {
+        Data::Random => "random",
+        Data::Zero => "zero",
+    }
+}
+
+/// `honour`, `ignore` or a speed.
+#[must_use]
+pub fn timing_text(timing: Timing) -> String {
+    match timing {
+        Timing::Ignore => "ignore".into(),
+        Timing::Honour { speed } if speed == 1.0 => "honour".into(),
+        Timing::Honour { speed } => speed.to_string(),
+    }
+}
+
+/// `0,2,3`.
+#[must_use]
+pub fn cpus_text(cpus: &[usize]) -> String {
+    cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warm_up_is_a_fifth_and_at_most_half_a_minute() {
+        let seconds = Duration::from_secs;
+        assert_eq!(default_warmup(Some(seconds(10))), seconds(2));
+        assert_eq!(default_warmup(Some(seconds(600))), seconds(30));
+        assert_eq!(default_warmup(None), Duration::ZERO);
+    }
+}
