@@ -5,26 +5,26 @@
 
 pub mod btrfs;
 pub mod cgroup;
-//TODO pub mod cost;
-//TODO pub mod cpu;
+pub mod cost;
+pub mod cpu;
 pub mod device;
-//TODO pub mod disks;
+pub mod disks;
 pub mod diskstats;
 pub mod errno;
 pub mod error;
-//TODO pub mod facts;
-//TODO pub mod glob;
-//TODO pub mod kernel;
-//TODO pub mod kmsg;
+pub mod facts;
+pub mod glob;
+pub mod kernel;
+pub mod kmsg;
 pub mod limits;
 pub mod marker;
 pub mod mounts;
-//TODO pub mod parents;
-//TODO pub mod preflight;
+pub mod parents;
+pub mod preflight;
 pub mod procfs;
 pub mod remove;
-//TODO pub mod sample;
-//TODO pub mod space;
+pub mod sample;
+pub mod space;
 pub mod sys;
 pub mod tree;
 
