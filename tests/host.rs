@@ -125,8 +125,11 @@ fn a_mount_inside_a_run_directory_is_left() {
     // A bind mount of the same file system has the same device number.
     let (from, to) = (elsewhere.to_str().unwrap(), inside.to_str().unwrap());
     run("mount", &["--bind", from, to]).unwrap();
+    let root = rustix::fs::open(inside.parent().unwrap(), OFlags::RDONLY, Mode::empty()).unwrap();
+    let deltree = delete_tree_at(std::os::fd::AsFd::as_fd(&root), c"inside");
     let report = tree.remove();
     run("umount", &[to]).unwrap();
+    assert_eq!(deltree, Err(Errno::XDEV));
     let report = report.unwrap();
     let failure = report.first_failure.unwrap();
     assert_eq!((failure.path, failure.errno), (inside, Errno::XDEV));

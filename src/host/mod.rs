@@ -14,6 +14,7 @@ pub mod errno;
 pub mod error;
 pub mod facts;
 pub mod glob;
+mod identity;
 pub mod kernel;
 pub mod kmsg;
 pub mod limits;

@@ -71,7 +71,7 @@ impl Unusable {
 impl std::fmt::Display for Unusable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let errno = self.errno();
-        write!(f, "{} ({errno}){}", errno::name(errno), errno::advice(errno))
+        write!(f, "{}{}", errno::describe(errno), errno::advice(errno))
     }
 }
 

@@ -139,9 +139,28 @@ impl LoopFs {
         &self.device
     }
 
+    /// Freezes it: whoever writes to it waits until the returned value is dropped.
+    pub fn freeze(&self) -> Result<Frozen, String> {
+        let point = self.mounted.point();
+        run("fsfreeze", &["-f", point.to_str().unwrap_or_default()])?;
+        Ok(Frozen { point })
+    }
+
     /// The file behind it.
     pub fn image(&self) -> PathBuf {
         self.mounted.dir.path().join("image")
+    }
+}
+
+/// A frozen file system. Drop it before the file system.
+#[derive(Debug)]
+pub struct Frozen {
+    point: PathBuf,
+}
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        let _ = run("fsfreeze", &["-u", self.point.to_str().unwrap_or_default()]);
     }
 }
 
