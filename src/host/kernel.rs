@@ -49,7 +49,7 @@ pub struct AuditFacts {
     pub in_kernel: Option<bool>,
     /// `audit=` on the kernel's command line.
     pub boot_setting: Option<String>,
-    /// Whether the daemon's pid file names a process that runs.
+    /// True where the daemon's pid file names a process that runs; nothing else says that it does not.
     pub daemon: Option<bool>,
     /// The user this session logged in as; every call is a candidate for audit only if it is set.
     pub login_uid: Option<u32>,
@@ -102,7 +102,7 @@ impl AuditFacts {
         Self {
             in_kernel: has_proc.then(|| Path::new("/proc/self/loginuid").exists()),
             boot_setting,
-            daemon: has_proc.then(|| pid_file.is_some_and(runs)),
+            daemon: pid_file.is_some_and(runs).then_some(true),
             // The kernel's "not set".
             login_uid: login_uid.filter(|uid| *uid != u32::MAX),
         }

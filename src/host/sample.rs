@@ -11,7 +11,7 @@ use super::procfs;
 pub struct HostSample {
     /// Time that some or all tasks stalled, by `cpu some`, `io full` and so on, in microseconds.
     pub pressure_us: BTreeMap<String, u64>,
-    /// `pgscan_*` and `pgsteal_*` of /proc/vmstat, in pages.
+    /// `pgscan_*` and `pgsteal_*` of /proc/vmstat by name: the same pages counted in several ways.
     pub reclaim_pages: BTreeMap<String, u64>,
     /// Time the hypervisor gave to others, summed over CPUs.
     pub steal_s: Option<f64>,
