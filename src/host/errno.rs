@@ -31,6 +31,14 @@ pub fn name(errno: Errno) -> String {
         .map_or_else(|| format!("errno {raw}"), |(name, _)| (*name).to_owned())
 }
 
+/// Name and meaning: `ENOSPC (No space left on device)`.
+#[must_use]
+pub fn describe(errno: Errno) -> String {
+    let text = errno.to_string();
+    let meaning = text.split_once(" (os error").map_or(text.as_str(), |(meaning, _)| meaning);
+    format!("{} ({meaning})", name(errno))
+}
+
 /// The errno value of an `io::Error`, EIO where it carries none.
 #[must_use]
 pub fn of_io(error: &std::io::Error) -> Errno {
@@ -67,6 +75,7 @@ mod tests {
         assert_eq!(name(Errno::NOSPC), "ENOSPC");
         assert_eq!(name(Errno::OPNOTSUPP), "EOPNOTSUPP");
         assert_eq!(name(Errno::from_raw_os_error(4000)), "errno 4000");
+        assert_eq!(describe(Errno::NOSPC), "ENOSPC (No space left on device)");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::errno;
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
     /// A system call on a path failed.
-    #[error("cannot {doing} {}: {} ({errno}){}", path.display(), errno::name(*errno), errno::advice(*errno))]
+    #[error("cannot {doing} {}: {}{}", path.display(), errno::describe(*errno), errno::advice(*errno))]
     Path {
         /// What was tried, as it stands after "cannot".
         doing: &'static str,
@@ -20,7 +20,7 @@ pub enum HostError {
         errno: Errno,
     },
     /// A system call without a path failed.
-    #[error("cannot {doing}: {} ({errno}){}", errno::name(*errno), errno::advice(*errno))]
+    #[error("cannot {doing}: {}{}", errno::describe(*errno), errno::advice(*errno))]
     Call {
         /// What was tried, as it stands after "cannot".
         doing: &'static str,

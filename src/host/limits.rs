@@ -1,5 +1,6 @@
 //! How many descriptors, threads, bytes and CPUs this process can have.
 
+use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::Serialize;
 
@@ -20,16 +21,30 @@ pub struct NofileLimit {
 /// Raises the soft limit of open files to the hard one.
 ///
 /// # Errors
-/// When the kernel refuses, as it does where the hard limit is above the sysctl fs.nr_open.
+/// When the kernel refuses.
 pub fn raise_nofile() -> Result<NofileLimit, HostError> {
     let before = getrlimit(Resource::Nofile);
     if before.current != before.maximum {
-        let raised = Rlimit { current: before.maximum, maximum: before.maximum };
-        let doing = "raise the limit of open files to its hard limit";
-        setrlimit(Resource::Nofile, raised).map_err(|errno| HostError::Call { doing, errno })?;
+        raise_to(before.maximum)
+            .or_else(|errno| {
+                // A hard limit above fs.nr_open, as "unlimited" is, cannot be set, only lowered to it.
+                let most = procfs::number("/proc/sys/fs/nr_open");
+                let most = most.filter(|_| errno == Errno::PERM).ok_or(errno)?;
+                let useful = before.maximum.is_none_or(|hard| hard > most)
+                    && before.current.is_none_or(|soft| soft < most);
+                if useful { raise_to(Some(most)) } else { Err(errno) }
+            })
+            .map_err(|errno| HostError::Call {
+                doing: "raise the limit of open files to its hard limit",
+                errno,
+            })?;
     }
     let now = getrlimit(Resource::Nofile);
     Ok(NofileLimit { soft_before: before.current, soft: now.current, hard: now.maximum })
+}
+
+fn raise_to(limit: Option<u64>) -> Result<(), Errno> {
+    setrlimit(Resource::Nofile, Rlimit { current: limit, maximum: limit })
 }
 
 /// A limit and the name of what sets it.

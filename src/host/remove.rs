@@ -11,10 +11,10 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, RawDir, SeekFrom, StatxFlags, fchmod, openat, unlinkat,
-};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, SeekFrom, fchmod, openat, unlinkat};
 use rustix::io::Errno;
+
+use super::identity::Identity;
 
 /// Directory levels that are held open at a time.
 pub const OPEN_LEVELS: usize = 16;
@@ -35,8 +35,8 @@ pub struct RemoveReport {
 
 /// One thing that could not be removed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cannot remove {}: {} ({errno}){}", path.display(),
-    super::errno::name(*errno), super::errno::advice(*errno))]
+#[error("cannot remove {}: {}{}", path.display(),
+    super::errno::describe(*errno), super::errno::advice(*errno))]
 pub struct RemoveFailure {
     /// Its path.
     pub path: PathBuf,
@@ -44,53 +44,29 @@ pub struct RemoveFailure {
     pub errno: Errno,
 }
 
-/// What a directory is, whatever its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Identity {
-    pub(super) dev: u64,
-    pub(super) ino: u64,
-    pub(super) mount: u64,
-    pub(super) mode: u32,
-    pub(super) uid: u32,
-}
-
-impl Identity {
-    pub(super) fn of(fd: BorrowedFd<'_>) -> Result<Self, Errno> {
-        let asked = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
-        match rustix::fs::statx(fd, c"", AtFlags::EMPTY_PATH, asked) {
-            Ok(found) => Ok(Self {
-                dev: rustix::fs::makedev(found.stx_dev_major, found.stx_dev_minor),
-                ino: found.stx_ino,
-                mount: found.stx_mnt_id,
-                mode: u32::from(found.stx_mode),
-                uid: found.stx_uid,
-            }),
-            Err(Errno::NOSYS) => {
-                let found = rustix::fs::fstat(fd)?;
-                let (dev, ino, mode) = (found.st_dev, found.st_ino, found.st_mode);
-                Ok(Self { dev, ino, mount: 0, mode, uid: found.st_uid })
-            }
-            Err(errno) => Err(errno),
-        }
-    }
-
-    fn same_file(self, other: Self) -> bool {
-        (self.dev, self.ino) == (other.dev, other.ino)
-    }
-
-    fn same_mount(self, other: Self) -> bool {
-        (self.dev, self.mount) == (other.dev, other.mount)
-    }
-}
-
 /// Removes a file or a whole directory below a directory; plain calls only, as a client makes them.
 ///
-/// Returns how many files and directories were removed; 0 if there was none of that name.
+/// The name may be a path; its last component is never followed. Returns how many files and
+/// directories were removed; 0 if there was none of that name.
 ///
 /// # Errors
 /// The first error; everything that could be removed is removed nevertheless.
 pub fn delete_tree_at(dir: BorrowedFd<'_>, name: &CStr) -> Result<u64, Errno> {
-    let report = Remover::new(dir, Path::new("")).remove(name)?;
+    let mut remover = Remover::new(dir, Path::new(""));
+    let bytes = name.to_bytes();
+    if !bytes.contains(&b'/') {
+        // A mount point is no directory of ours. With a path, the first that is opened decides.
+        remover.top = Identity::of(dir).ok();
+        return remover.remove(name).and_then(whole);
+    }
+    // A slash at the end would make the kernel follow a link of that name.
+    let kept = bytes.len() - bytes.iter().rev().take_while(|&&byte| byte == b'/').count();
+    let name = CString::new(&bytes[..kept]).map_err(|_| Errno::INVAL)?;
+    remover.remove(&name).and_then(whole)
+}
+
+/// All or the first error.
+fn whole(report: RemoveReport) -> Result<u64, Errno> {
     report.first_failure.map_or(Ok(report.removed), |failure| Err(failure.errno))
 }
 
@@ -331,7 +307,8 @@ impl<'a> Remover<'a> {
         }
         let blocked = level.blocked;
         outcome = outcome.and_then(|()| unlinkat(parent, &level.name, AtFlags::REMOVEDIR));
-        if outcome == Err(Errno::NOTEMPTY) && !blocked && self.rescan() {
+        let refilled = matches!(outcome, Err(Errno::NOTEMPTY | Errno::EXIST));
+        if refilled && !blocked && self.rescan() {
             return Ok(());
         }
         let Some(level) = self.levels.pop() else { return Ok(()) };
@@ -387,7 +364,8 @@ impl<'a> Remover<'a> {
         }
         match self.levels.last_mut() {
             Some(level) => level.blocked = true,
-            None => return if self.top.is_none() { Err(errno) } else { Ok(()) },
+            None if self.top.is_none() => return Err(errno),
+            None => {}
         }
         Ok(())
     }

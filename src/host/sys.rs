@@ -175,7 +175,7 @@ mod tests {
         for empty in [unshare_files_and_close_all, unshare_then_close_each] {
             in_thread(move || {
                 empty().unwrap();
-                assert_eq!(open_numbers(), []);
+                assert_eq!(open_numbers(), Vec::<i32>::new());
                 assert_eq!(File::open("/").unwrap().as_raw_fd(), 0);
             });
         }

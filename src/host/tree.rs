@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, fchmod, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
 
+use super::identity::Identity;
 use super::marker::{self, Marker};
-use super::remove::{Identity, RemoveReport, Remover};
+use super::remove::{RemoveReport, Remover};
 use super::{HostError, errno};
 
 /// What the names of run directories begin with; the run id follows.
