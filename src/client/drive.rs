@@ -113,7 +113,9 @@ impl<'a, E: Engine> Client<'a, E> {
         let mut ended = Ended::Stopped;
         while self.pass(&mut pace).await {
             self.close_all().await;
-            self.end_pass();
+            if !self.end_pass() {
+                continue; // a pass of the warm-up
+            }
             left -= 1;
             if left == 0 {
                 ended = Ended::Passes;
@@ -283,12 +285,15 @@ impl<'a, E: Engine> Client<'a, E> {
         self.now = now_ns();
     }
 
-    fn end_pass(&mut self) {
+    /// Counts a pass if it lies within the measured window.
+    fn end_pass(&mut self) -> bool {
         let (window_start, _) = self.setup.control.window();
-        if self.pass_start >= window_start {
-            let duration = self.now - self.pass_start;
-            self.passes.add(self.pass_start, duration, self.setup.keep_passes);
+        if self.pass_start < window_start {
+            return false;
         }
+        let duration = self.now - self.pass_start;
+        self.passes.add(self.pass_start, duration, self.setup.keep_passes);
+        true
     }
 
     #[cold]

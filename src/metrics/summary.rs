@@ -64,6 +64,18 @@ impl Default for OpSummary {
 }
 
 impl OpSummary {
+    /// All operations of all shards of a disk together.
+    #[must_use]
+    pub fn read(shards: &[Shard]) -> Self {
+        let mut all = Self::default();
+        for shard in shards {
+            for kind in OpKind::ALL {
+                all.add_cell(shard.cell(*kind));
+            }
+        }
+        all
+    }
+
     /// Adds what a cell holds now.
     pub fn add_cell(&mut self, cell: &OpCell) {
         self.tally += Tally {
@@ -161,6 +173,12 @@ impl DiskTotals {
             }
         }
         Self { ops }
+    }
+
+    /// One operation; `None` when nothing was added.
+    #[must_use]
+    pub fn get(&self, kind: OpKind) -> Option<&OpSummary> {
+        self.ops.get(kind.index())
     }
 
     /// Operations that were tried or skipped, in the order of [`OpKind::ALL`].

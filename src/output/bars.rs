@@ -76,6 +76,15 @@ impl Progress {
         Self(Kind::Lines(Lines { target, ticks, last: None }))
     }
 
+    /// Whether [`Progress::tick`] shows anything: frames need not be made otherwise.
+    #[must_use]
+    pub fn is_shown(&self) -> bool {
+        match &self.0 {
+            Kind::Bars(_) => true,
+            Kind::Lines(lines) => lines.ticks,
+        }
+    }
+
     /// Shows the state of things.
     pub fn tick(&mut self, frame: &Frame) {
         match &mut self.0 {

@@ -9,10 +9,10 @@ pub enum Status {
     Ok,
     /// Some operations missed their expected status.
     Errors,
-    /// The file system ran full.
-    Full,
-    /// The disk gave I/O errors or turned read-only while the load ran.
-    Failed,
+    /// The file system, or a quota, ran full.
+    NoSpace,
+    /// The device gave I/O errors or went away while the load ran.
+    Gone,
     /// An operation did not come back in time.
     Hung,
     /// Stopped by `--on-error` before the window closed.
@@ -21,12 +21,10 @@ pub enum Status {
     Interrupted,
     /// The window was too short for a rate.
     TooShort,
-    /// Left out: the file system is mounted read-only.
+    /// Read-only: left out, or turned so while the load ran.
     ReadOnly,
-    /// Left out: the user may not write there.
-    Unwritable,
-    /// Left out for another reason.
-    Unusable,
+    /// Left out for another reason; the column `errno` has it.
+    Skipped,
     /// A row that counts all errors of one kind.
     Total,
     /// A row about a single error, one of the first ten of its disk.
@@ -35,18 +33,17 @@ pub enum Status {
 
 impl Status {
     /// Every status.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 12] = [
         Self::Ok,
         Self::Errors,
-        Self::Full,
-        Self::Failed,
+        Self::NoSpace,
+        Self::Gone,
         Self::Hung,
         Self::Stopped,
         Self::Interrupted,
         Self::TooShort,
         Self::ReadOnly,
-        Self::Unwritable,
-        Self::Unusable,
+        Self::Skipped,
         Self::Total,
         Self::Sample,
     ];
@@ -57,15 +54,14 @@ impl Status {
         match self {
             Self::Ok => "ok",
             Self::Errors => "errors",
-            Self::Full => "full",
-            Self::Failed => "failed",
+            Self::NoSpace => "enospc",
+            Self::Gone => "gone",
             Self::Hung => "hung",
             Self::Stopped => "stopped",
             Self::Interrupted => "interrupted",
             Self::TooShort => "too_short",
-            Self::ReadOnly => "read_only",
-            Self::Unwritable => "unwritable",
-            Self::Unusable => "unusable",
+            Self::ReadOnly => "readonly",
+            Self::Skipped => "skipped",
             Self::Total => "total",
             Self::Sample => "sample",
         }
@@ -74,7 +70,7 @@ impl Status {
     /// Whether the disk was left out from the start.
     #[must_use]
     pub const fn is_left_out(self) -> bool {
-        matches!(self, Self::ReadOnly | Self::Unwritable | Self::Unusable)
+        matches!(self, Self::ReadOnly | Self::Skipped)
     }
 }
 

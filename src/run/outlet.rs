@@ -1,0 +1,59 @@
+//! Where the result of a run goes.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+use super::{RunError, RunRequest};
+use crate::output::{Format, Row, Sink, SinkError};
+
+/// The result file or stream of a run, if it has one: on a terminal there is only a table.
+pub(super) struct Outlet {
+    sink: Option<Sink>,
+    /// Whether the table is the result, and belongs on stdout.
+    pub(super) table_on_stdout: bool,
+    /// The file, if there is one.
+    pub(super) file: Option<PathBuf>,
+}
+
+impl Outlet {
+    /// Opens it: a result that cannot be written fails before the load.
+    pub(super) fn open(request: &RunRequest) -> Result<Self, RunError> {
+        let format = request.format.unwrap_or(Format::Csv);
+        let sink = match &request.out {
+            Some(path) => Some(Sink::file(path, format, request.append)),
+            None if request.format.is_none() && std::io::stdout().is_terminal() => None,
+            None => Some(Sink::stdout(format)),
+        };
+        let sink = sink.transpose().map_err(|error| sink_failed(&error))?;
+        Ok(Self { table_on_stdout: sink.is_none(), sink, file: request.out.clone() })
+    }
+
+    /// Facts of the host, for a JSON document.
+    pub(super) fn set_host(&mut self, host: serde_json::Value) {
+        if let Some(sink) = &mut self.sink {
+            sink.set_host(host);
+        }
+    }
+
+    /// Writes rows through.
+    pub(super) fn write_now(&mut self, rows: &[Row]) -> Result<(), SinkError> {
+        let Some(sink) = &mut self.sink else { return Ok(()) };
+        rows.iter().try_for_each(|row| sink.write(row))?;
+        sink.flush()
+    }
+
+    /// Completes the result.
+    pub(super) fn finish(&mut self) -> Result<(), SinkError> {
+        self.sink.take().map_or(Ok(()), Sink::finish)
+    }
+}
+
+/// The exit code of a result that cannot be written.
+pub(super) fn sink_failed(error: &SinkError) -> RunError {
+    let code = match error {
+        SinkError::BrokenPipe => 141,
+        other if other.is_usage() => 2,
+        _ => 1,
+    };
+    RunError { code, message: error.to_string() }
+}

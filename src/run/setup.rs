@@ -1,0 +1,137 @@
+//! Run directories and pools: the first things that a run makes.
+
+use std::os::fd::BorrowedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{AtFlags, Mode, OFlags, XattrFlags};
+use rustix::io::Errno;
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::live::LiveDisk;
+use super::prepare::{LeftOut, ReadyDisk};
+use super::{RunError, RunRequest};
+use crate::engine::DOS_ATTRIBUTE;
+use crate::front::{FromWorker, Link, MadeTree};
+use crate::host::tree::RunTree;
+use crate::output::Status;
+use crate::pool::{self, DiskJob, Event, Gate};
+
+/// How long a disk may take to make a directory.
+const ANSWER: Duration = Duration::from_secs(10);
+
+/// Makes the run directory of every disk, telling the front process of each; a disk that cannot
+/// be used after all is left out.
+pub(super) async fn make_trees(
+    request: &RunRequest,
+    run_id: &str,
+    disks: Vec<ReadyDisk>,
+    link: &mut Link,
+) -> Result<(Vec<(ReadyDisk, RunTree, MadeTree)>, Vec<LeftOut>), RunError> {
+    let (sender, answers) = mpsc::channel();
+    for (index, disk) in disks.iter().enumerate() {
+        let (sender, path) = (sender.clone(), disk.check.label.clone());
+        let (run_id, depth) = (run_id.to_owned(), request.depth);
+        let make = move || {
+            let _ = sender.send((index, RunTree::create(&path, &run_id, depth)));
+        };
+        std::thread::Builder::new()
+            .spawn(make)
+            .map_err(|error| RunError::cannot(format!("cannot start a thread: {error}")))?;
+    }
+    drop(sender);
+    let mut trees: Vec<_> = disks.iter().map(|_| None).collect();
+    let deadline = Instant::now() + ANSWER;
+    while let Ok((index, tree)) =
+        answers.recv_timeout(deadline.saturating_duration_since(Instant::now()))
+    {
+        trees[index] = Some(tree);
+    }
+    let (mut made, mut left_out) = (Vec::new(), Vec::new());
+    for (disk, tree) in disks.into_iter().zip(trees) {
+        let label = disk.label();
+        let leave = |status, errno: Option<Errno>, reason: String| LeftOut {
+            label: label.clone(),
+            status,
+            errno: errno.map(|errno| crate::host::errno::name(errno).to_string()),
+            reason,
+        };
+        let tree = match tree {
+            Some(Ok(tree)) => tree,
+            Some(Err(error)) => {
+                left_out.push(leave(Status::Skipped, error.errno(), error.to_string()));
+                continue;
+            }
+            None => {
+                let reason = format!("does not answer within {} s", ANSWER.as_secs());
+                left_out.push(leave(Status::Hung, None, reason));
+                continue;
+            }
+        };
+        let told = told(&tree);
+        link.send(&FromWorker::Made(told.clone())).await;
+        if let Err((what, errno)) = probe(request, tree.root_fd()) {
+            let reason = format!("{what}: {}", crate::host::errno::describe(errno));
+            left_out.push(leave(Status::Skipped, Some(errno), reason));
+            let _ = tree.remove();
+            link.send(&FromWorker::Removed(told)).await;
+            continue;
+        }
+        made.push((disk, tree, told));
+    }
+    Ok((made, left_out))
+}
+
+fn told(tree: &RunTree) -> MadeTree {
+    MadeTree {
+        disk: tree.disk_path().as_os_str().as_bytes().to_vec(),
+        name: tree.name().as_bytes().to_vec(),
+        dev: tree.dev(),
+        ino: tree.ino(),
+    }
+}
+
+/// Tries what not every file system can.
+fn probe(request: &RunRequest, root: BorrowedFd<'_>) -> Result<(), (&'static str, Errno)> {
+    if request.load.xattr {
+        rustix::fs::fsetxattr(root, DOS_ATTRIBUTE, b"probe", XattrFlags::empty())
+            .and_then(|()| rustix::fs::fremovexattr(root, DOS_ATTRIBUTE))
+            .map_err(|errno| ("--xattr needs user attributes", errno))?;
+    }
+    if request.load.direct {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::DIRECT | OFlags::CLOEXEC;
+        let opened = rustix::fs::openat(root, "probe", flags, Mode::RUSR | Mode::WUSR);
+        let _ = rustix::fs::unlinkat(root, "probe", AtFlags::empty());
+        opened.map_err(|errno| ("--direct needs O_DIRECT", errno))?;
+    }
+    Ok(())
+}
+
+/// Starts the pools of all disks.
+pub(super) fn start_pools(
+    request: &RunRequest,
+    trees: Vec<(ReadyDisk, RunTree, MadeTree)>,
+    gate: &Arc<Gate>,
+    events: &UnboundedSender<Event>,
+) -> Result<Vec<LiveDisk>, RunError> {
+    let load = Arc::new(request.load.clone());
+    let mut live = Vec::new();
+    for (number, (ready, tree, made)) in trees.into_iter().enumerate() {
+        let stat = rustix::fs::fstat(tree.root_fd())
+            .map_err(|errno| RunError::failed(format!("{}: {errno}", ready.label())))?;
+        let job = DiskJob {
+            disk: number as u32,
+            root: tree.root_path().to_owned(),
+            root_id: (stat.st_dev, stat.st_ino),
+            programs: ready.programs.clone(),
+            clients: request.clients,
+            load: Arc::clone(&load),
+            keep_passes: request.pass_rows,
+        };
+        let state = pool::start(job, Arc::clone(gate), events.clone())
+            .map_err(|error| RunError::cannot(format!("cannot start a thread: {error}")))?;
+        live.push(LiveDisk::new(ready, tree, made, state, request.clients));
+    }
+    Ok(live)
+}
