@@ -10,8 +10,9 @@
 //! 3 engine   executes Calls: sync, null, scripted
 //! 2 plan, host                     the immutable run configuration; this host's mounts and limits
 //! 1 loadfile, metrics, stats       pure
-//! 0 op, units
+//! 0 errno, op, units
 //! ```
 
+pub mod errno;
 pub mod loadfile;
 pub mod op;
