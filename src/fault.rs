@@ -47,7 +47,10 @@ impl fmt::Display for Fault {
         match self {
             Self::Short => f.pad("SHORT"),
             Self::Succeeded => f.pad("SUCCEEDED"),
-            Self::Errno(errno) => write!(f, "E{errno}"),
+            Self::Errno(errno) => match crate::errno::name(i32::from(*errno)) {
+                Some(name) => f.pad(name),
+                None => write!(f, "E{errno}"),
+            },
         }
     }
 }
@@ -62,5 +65,6 @@ mod tests {
             assert_eq!(Fault::from_index(index).index(), index);
         }
         assert_eq!(Fault::Errno(4000).index(), 0);
+        assert_eq!(format!("{} {}", Fault::Errno(2), Fault::Short), "ENOENT SHORT");
     }
 }

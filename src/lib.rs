@@ -13,8 +13,10 @@
 //! 0 op, fault, errno, units
 //! ```
 
+pub mod cli;
 pub mod client;
 pub mod engine;
+pub mod errno;
 pub mod fault;
 pub mod front;
 pub mod host;
@@ -24,5 +26,6 @@ pub mod op;
 pub mod output;
 pub mod plan;
 pub mod pool;
+pub mod run;
 pub mod stats;
 pub mod units;

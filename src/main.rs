@@ -1,2 +1,7 @@
 //! The `jbodbench` command: everything lives in the library.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    jbodbench::cli::main()
+}

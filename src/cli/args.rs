@@ -183,8 +183,13 @@ pub(super) struct CallArgs {
           value_parser = clap::value_parser!(u32).range(..=200))]
     pub(super) depth: u32,
     /// What the client threads of a disk share: cred, fd, fs [default: nothing]
-    #[arg(long, value_name = "WHAT[,WHAT]", value_delimiter = ',', value_enum,
-          hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "WHAT[,WHAT]",
+        value_delimiter = ',',
+        value_enum,
+        hide_short_help = true
+    )]
     pub(super) share: Vec<ShareArg>,
     /// CPUs that clients may run on, such as 0,2-5
     #[arg(long, value_name = "LIST", hide_short_help = true)]

@@ -21,8 +21,8 @@ use tokio::time::Instant;
 
 pub use link::{FromWorker, Link, MadeTree, ToWorker};
 
-pub use trees::{CLEANER, clean, removal_text};
 use trees::Trees;
+pub use trees::{CLEANER, clean, removal_text};
 
 /// Set in the environment of the worker: how it knows that it is one.
 pub const WORKER: &str = "JBODBENCH_WORKER";
@@ -31,11 +31,8 @@ pub const WORKER: &str = "JBODBENCH_WORKER";
 const LEAVE_AFTER: Duration = Duration::from_secs(2);
 
 /// Signals that end a run.
-const SIGNALS: [(i32, fn() -> SignalKind); 3] = [
-    (1, SignalKind::hangup),
-    (2, SignalKind::interrupt),
-    (15, SignalKind::terminate),
-];
+const SIGNALS: [(i32, fn() -> SignalKind); 3] =
+    [(1, SignalKind::hangup), (2, SignalKind::interrupt), (15, SignalKind::terminate)];
 
 /// Runs this program again as a worker with the same arguments, and returns the exit code.
 /// Messages go to `say`.
@@ -73,7 +70,11 @@ struct Signals(Vec<(i32, Signal)>);
 
 impl Signals {
     fn new() -> std::io::Result<Self> {
-        SIGNALS.iter().map(|(n, kind)| Ok((*n, signal(kind())?))).collect::<Result<_, _>>().map(Self)
+        SIGNALS
+            .iter()
+            .map(|(n, kind)| Ok((*n, signal(kind())?)))
+            .collect::<Result<_, _>>()
+            .map(Self)
     }
 
     /// Number of the next signal.

@@ -1,5 +1,123 @@
-//! The loadfile language: text in, an immutable [`Program`] out. Floor 1, pure.
+//! The loadfile language: text in, an immutable [`Program`] out. Floor 1; reads a file, and else
+//! is pure.
+//!
+//! ```text
+//! source  bytes, plain or gzip        lexer    lines and tokens
+//! parser  lines to a tree (ast)       print    a tree to its canonical text
+//! compile a tree to a Program         check    what one pass of a Program does
+//! ```
+//!
+//! `docs/loadfile.md` describes the language, and where it differs from dbench's.
 
+pub mod ast;
+mod bounds;
+pub mod check;
+mod compile;
+mod dialect;
+mod directive;
+pub mod error;
+mod lexer;
+mod names;
+mod number;
+mod op_line;
+mod parser;
+mod print;
 pub mod program;
+pub mod source;
+mod status;
+mod template;
+#[cfg(test)]
+mod tests;
+mod words;
 
+use std::path::Path;
+
+use ast::Ast;
+pub use error::{Diagnostic, Diagnostics, LoadError};
 pub use program::Program;
+pub use source::Source;
+
+/// Name of the load that is built in.
+pub const EMBEDDED_NAME: &str = "default";
+static EMBEDDED: &[u8] = include_bytes!("../../loadfiles/default.load");
+
+/// How to read a loadfile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Skip and count bad lines, rather than refuse the file.
+    pub lenient: bool,
+}
+
+/// A loadfile that can be played.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loaded {
+    /// What it compiled to.
+    pub program: Program,
+    /// How many bad lines were skipped; 0 unless [`Options::lenient`].
+    pub skipped_lines: u64,
+    /// The first of them, for a warning.
+    pub skipped: Diagnostics,
+    /// Facts of the text.
+    pub text: TextFacts,
+}
+
+/// Facts of a loadfile's text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct TextFacts {
+    /// Size in bytes, inflated.
+    pub bytes: u64,
+    /// Number of lines.
+    pub lines: u64,
+    /// How many of them are comments.
+    pub comments: u64,
+    /// How many of them are blank.
+    pub blank: u64,
+    /// Whether it was compressed.
+    pub gzip: bool,
+}
+
+/// Reads, parses and compiles a loadfile.
+///
+/// # Errors
+/// When it cannot be read, or (unless lenient) has a bad line.
+pub fn load(path: &Path, options: &Options) -> Result<Loaded, LoadError> {
+    load_source(&Source::read(path)?, options)
+}
+
+/// Parses and compiles bytes, plain or gzip; `name` is for messages.
+///
+/// # Errors
+/// As [`load`].
+pub fn parse_bytes(name: &str, bytes: &[u8], options: &Options) -> Result<Loaded, LoadError> {
+    load_source(&Source::from_bytes(name, bytes.to_vec(), source::MAX_BYTES)?, options)
+}
+
+/// The load that is built in.
+///
+/// # Errors
+/// Never in a build that passed its tests.
+pub fn embedded() -> Result<Loaded, LoadError> {
+    parse_bytes(EMBEDDED_NAME, EMBEDDED, &Options::default())
+}
+
+/// Parses and compiles a text.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_source(source: &Source, options: &Options) -> Result<Loaded, LoadError> {
+    let parsed = parser::parse(source, options)?;
+    Ok(Loaded {
+        program: compile::compile(parsed.ast, &source.name),
+        skipped_lines: parsed.skipped.total(),
+        skipped: parsed.skipped,
+        text: parsed.facts,
+    })
+}
+
+/// Parses a text to its tree, which prints as canonical text.
+///
+/// # Errors
+/// As [`load`].
+pub fn parse_tree(source: &Source, options: &Options) -> Result<Ast, LoadError> {
+    Ok(parser::parse(source, options)?.ast)
+}

@@ -12,8 +12,7 @@ mod thread;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-
-use tokio::sync::mpsc::UnboundedSender;
+use std::sync::mpsc::Sender;
 
 pub use exec::run_clients;
 pub use gate::Gate;
@@ -86,6 +85,16 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// The disk that the event is about.
+    #[must_use]
+    pub fn disk(&self) -> u32 {
+        match self {
+            Self::Ready { disk } | Self::Done { disk, .. } | Self::Failed { disk, .. } => *disk,
+        }
+    }
+}
+
 /// Shards of a disk: one a thread, up to enough that running threads hardly ever share one.
 fn shard_count(threads: u32) -> u32 {
     let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
@@ -94,13 +103,16 @@ fn shard_count(threads: u32) -> u32 {
 
 /// Starts a disk's threads; they send events and wait at the gate.
 ///
+/// The channel is the standard library's, which wakes its reader by a futex: a pool thread has no
+/// descriptor through which it could wake an event loop.
+///
 /// # Errors
 ///
 /// When the leader thread cannot be created.
 pub fn start(
     job: DiskJob,
     gate: Arc<Gate>,
-    events: UnboundedSender<Event>,
+    events: Sender<Event>,
 ) -> std::io::Result<Arc<DiskState>> {
     let shards = shard_count(job.clients);
     let state = Arc::new(DiskState {

@@ -7,9 +7,9 @@ use std::os::fd::{AsFd, IntoRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 
 use rustix::fs::{Mode, OFlags};
-use tokio::sync::mpsc::UnboundedSender;
 
 use super::{DiskJob, DiskState, Event, Gate, run_clients};
 use crate::client::{Client, ClientSetup, max_path_len};
@@ -27,7 +27,7 @@ struct Shared {
     job: Arc<DiskJob>,
     state: Arc<DiskState>,
     gate: Arc<Gate>,
-    events: UnboundedSender<Event>,
+    events: Sender<Event>,
 }
 
 impl Shared {
@@ -41,7 +41,7 @@ pub(super) fn start_leader(
     job: Arc<DiskJob>,
     state: Arc<DiskState>,
     gate: Arc<Gate>,
-    events: UnboundedSender<Event>,
+    events: Sender<Event>,
 ) -> std::io::Result<()> {
     let shared = Shared { job, state, gate, events };
     let name = format!("disk{}", shared.job.disk);
@@ -176,7 +176,8 @@ fn replay(shared: &Shared, client: u32, directory: Directory) -> Event {
     let _ = shared.events.send(Event::Ready { disk: job.disk });
     shared.gate.wait();
     let mut reports = run_clients(&engine, vec![replay]);
-    let cost = at_start.get().and_then(|then: ThreadCost| Some(ThreadCost::now().ok()?.minus(&then)));
+    let cost =
+        at_start.get().and_then(|then: ThreadCost| Some(ThreadCost::now().ok()?.minus(&then)));
     match reports.pop() {
         Some(report) => Event::Done { disk: job.disk, report: Box::new(report), cost },
         None => Event::Failed {

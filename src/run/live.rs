@@ -16,6 +16,8 @@ use crate::pool::{DiskState, Event};
 /// A disk with its tree, its threads, and what they have told so far.
 #[derive(Debug)]
 pub(super) struct LiveDisk {
+    /// Its number among the run's disks.
+    pub(super) number: u32,
     pub(super) ready: ReadyDisk,
     pub(super) tree: RunTree,
     pub(super) made: MadeTree,
@@ -75,6 +77,7 @@ impl Cost {
 
 impl LiveDisk {
     pub(super) fn new(
+        number: u32,
         ready: ReadyDisk,
         tree: RunTree,
         made: MadeTree,
@@ -82,6 +85,7 @@ impl LiveDisk {
         clients: u32,
     ) -> Self {
         Self {
+            number,
             ready,
             tree,
             made,
@@ -130,6 +134,6 @@ impl LiveDisk {
     /// The device's counters now, added up where a file system has several devices.
     pub(super) fn device_counters(&self) -> Option<DeviceCounters> {
         let all = Sysfs::default().counters_below(self.ready.device.as_ref()?)?;
-        all.into_iter().reduce(|sum, one| sum.plus(&one))
+        all.into_iter().reduce(std::ops::Add::add)
     }
 }

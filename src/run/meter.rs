@@ -43,9 +43,14 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// Its length in seconds; 0 when it never opened.
+    /// Its length in nanoseconds; 0 when it never opened.
+    pub(super) fn length_ns(&self) -> u64 {
+        self.end_ns.saturating_sub(self.start_ns)
+    }
+
+    /// Its length in seconds.
     pub(super) fn seconds(&self) -> f64 {
-        self.end_ns.saturating_sub(self.start_ns) as f64 / 1e9
+        self.length_ns() as f64 / 1e9
     }
 }
 
@@ -169,6 +174,12 @@ impl<'a> Meter<'a> {
         }
         self.window.end_ns = self.window.end_ns.min(now_ns());
         self.close();
+    }
+
+    /// Ends a run that cannot go on: waits, for the grace, until all clients have left.
+    pub(super) async fn stop_and_wait(&mut self) {
+        self.stop(Cut::FrontGone);
+        self.watch().await;
     }
 
     fn next_wake(&self, give_up: u64) -> Instant {
@@ -298,10 +309,7 @@ impl<'a> Meter<'a> {
 
     fn take(&mut self, event: Option<Event>) {
         let Some(event) = event else { return };
-        let disk = match &event {
-            Event::Ready { disk } | Event::Done { disk, .. } | Event::Failed { disk, .. } => *disk,
-        };
-        if let Some(disk) = self.disks.get_mut(disk as usize) {
+        if let Some(disk) = self.disks.get_mut(event.disk() as usize) {
             disk.take(event);
         }
     }

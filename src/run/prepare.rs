@@ -141,7 +141,9 @@ impl Programs {
             .collect::<Result<_, _>>()?;
         if let Some(stranger) = self.by_disk.keys().find(|disk| !labels.contains(disk)) {
             let stranger = stranger.display();
-            return Err(RunError::usage(format!("--load-for {stranger}: no such DISK in this run")));
+            return Err(RunError::usage(format!(
+                "--load-for {stranger}: no such DISK in this run"
+            )));
         }
         let assign = |label| {
             let own = self.by_disk.get(label).map(std::slice::from_ref);
@@ -176,8 +178,8 @@ fn load_one(
     refuse_missing_clients(&loaded.program, request.clients)?;
     let report = check::check(&loaded.program);
     Ok(Sized {
-        handles: report.max_handles,
-        live_bytes: report.max_live_bytes,
+        handles: report.open_handles_max,
+        live_bytes: report.live_bytes_max,
         program: Arc::new(loaded.program),
     })
 }
@@ -224,27 +226,28 @@ fn check_limits(
     const SPARE: u64 = 8;
     let clients = u64::from(request.clients);
     let nofile = limits::raise_nofile().map_err(|error| RunError::cannot(error.to_string()))?;
+    let limit = nofile.soft.unwrap_or(u64::MAX);
     let tables = if request.load.share.fd { clients } else { 1 };
     let need = tables.saturating_mul(handles) + SPARE;
-    if need > nofile.soft {
+    if need > limit {
         return Err(RunError::cannot(format!(
-            "a client needs {need} open files, the limit is {}; raise it with `ulimit -n {need}`",
-            nofile.soft
+            "a client needs {need} open files, the limit is {limit}; raise it with \
+             `ulimit -n {need}`"
         )));
     }
     // Two descriptors a disk, and those of the process.
     let own = 2 * disks as u64 + 64;
-    if own > nofile.soft {
+    if own > limit {
         return Err(RunError::cannot(format!(
-            "{disks} disks need {own} open files, the limit is {}; raise it with `ulimit -n {own}`",
-            nofile.soft
+            "{disks} disks need {own} open files, the limit is {limit}; raise it with \
+             `ulimit -n {own}`"
         )));
     }
     let threads = disks as u64 * (clients + 1) + 8;
     if let Some(limit) = limits::max_threads().filter(|limit| limit.value < threads) {
         return Err(RunError::cannot(format!(
             "{disks} disks x {clients} clients need {threads} threads, {} allows {}",
-            limit.name, limit.value
+            limit.set_by, limit.value
         )));
     }
     let buffers: u64 = assigned

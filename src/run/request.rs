@@ -114,7 +114,7 @@ impl RunRequest {
 
 /// `random` or `zero`.
 #[must_use]
-pub const fn data_word(data: Data) -> &'static str {
+pub(super) const fn data_word(data: Data) -> &'static str {
     match data {
         Data::Random => "random",
         Data::Zero => "zero",
@@ -123,17 +123,17 @@ pub const fn data_word(data: Data) -> &'static str {
 
 /// `honour`, `ignore` or a speed.
 #[must_use]
-pub fn timing_text(timing: Timing) -> String {
+pub(super) fn timing_text(timing: Timing) -> String {
     match timing {
         Timing::Ignore => "ignore".into(),
-        Timing::Honour { speed } if speed == 1.0 => "honour".into(),
+        Timing::Honour { speed: 1.0 } => "honour".into(),
         Timing::Honour { speed } => speed.to_string(),
     }
 }
 
 /// `0,2,3`.
 #[must_use]
-pub fn cpus_text(cpus: &[usize]) -> String {
+pub(super) fn cpus_text(cpus: &[usize]) -> String {
     cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, Mode, OFlags, XattrFlags};
 use rustix::io::Errno;
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::live::LiveDisk;
 use super::prepare::{LeftOut, ReadyDisk};
@@ -113,7 +113,7 @@ pub(super) fn start_pools(
     request: &RunRequest,
     trees: Vec<(ReadyDisk, RunTree, MadeTree)>,
     gate: &Arc<Gate>,
-    events: &UnboundedSender<Event>,
+    events: &mpsc::Sender<Event>,
 ) -> Result<Vec<LiveDisk>, RunError> {
     let load = Arc::new(request.load.clone());
     let mut live = Vec::new();
@@ -131,7 +131,26 @@ pub(super) fn start_pools(
         };
         let state = pool::start(job, Arc::clone(gate), events.clone())
             .map_err(|error| RunError::cannot(format!("cannot start a thread: {error}")))?;
-        live.push(LiveDisk::new(ready, tree, made, state, request.clients));
+        live.push(LiveDisk::new(number as u32, ready, tree, made, state, request.clients));
     }
     Ok(live)
+}
+
+/// A channel from pool threads to the event loop. In between stands a thread that still has the
+/// process's descriptors, by which the loop is woken.
+pub(super) fn event_channel() -> Result<(mpsc::Sender<Event>, UnboundedReceiver<Event>), RunError> {
+    let (pools, inbox) = mpsc::channel();
+    let (forward, events) = unbounded_channel();
+    let pass_on = move || {
+        for event in inbox {
+            if forward.send(event).is_err() {
+                return;
+            }
+        }
+    };
+    std::thread::Builder::new()
+        .name("events".into())
+        .spawn(pass_on)
+        .map_err(|error| RunError::cannot(format!("cannot start a thread: {error}")))?;
+    Ok((pools, events))
 }

@@ -1,0 +1,101 @@
+//! The command line: typed arguments, exit codes, and the one place that prints errors. Floor 7.
+#![allow(clippy::print_stderr, clippy::print_stdout)]
+
+mod args;
+mod check;
+mod request;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command, RunArgs};
+
+use crate::front::{self, CLEANER, WORKER};
+use crate::run::run_worker;
+
+/// The whole program.
+#[must_use]
+pub fn main() -> ExitCode {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    let role = std::env::var(WORKER).ok();
+    if role.as_deref() == Some(CLEANER) {
+        return clean(&args);
+    }
+    let cli = match Cli::try_parse_from(&args) {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let code = match cli.command {
+        Command::Check(args) => check::check(&args),
+        Command::Run(run) if role.is_some() => work(*run),
+        Command::Run(run) => lead(*run, &args),
+    };
+    ExitCode::from(code)
+}
+
+/// Help and version go to stdout, errors to stderr; clap knows which is which.
+fn usage(error: &clap::Error) -> ExitCode {
+    let _ = error.print();
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+fn say(text: &str) {
+    eprintln!("jbodbench: {text}");
+}
+
+/// The front process: what is wrong with the arguments is found here, the rest by the worker.
+fn lead(run: RunArgs, args: &[OsString]) -> u8 {
+    if let Err(error) = request::run_request(run) {
+        say(&error);
+        return 2;
+    }
+    front::run(args, &mut say).unwrap_or_else(|error| {
+        say(&format!("cannot start the worker: {error}"));
+        3
+    })
+}
+
+/// The worker process.
+fn work(run: RunArgs) -> u8 {
+    quiet_pool_panics();
+    let request = match request::run_request(run) {
+        Ok(request) => request,
+        Err(error) => {
+            say(&error);
+            return 2;
+        }
+    };
+    match run_worker(&request) {
+        Ok(()) => 0,
+        Err(error) => {
+            if error.code != 141 {
+                say(&error.message);
+            }
+            error.code
+        }
+    }
+}
+
+/// A pool thread has no stderr: number 2 may be a file under test. Its panic goes to the report.
+fn quiet_pool_panics() {
+    let default = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        let pool = std::thread::current().name().is_some_and(|name| name.starts_with("disk"));
+        if !pool {
+            default(info);
+        }
+    }));
+}
+
+fn clean(args: &[OsString]) -> ExitCode {
+    let argument = args.get(1).map(|text| text.to_string_lossy()).unwrap_or_default();
+    match front::clean(&argument) {
+        None => ExitCode::SUCCESS,
+        Some(text) => {
+            println!("{text}");
+            ExitCode::FAILURE
+        }
+    }
+}

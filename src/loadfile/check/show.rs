@@ -1,0 +1,90 @@
+//! The report for people.
+
+use std::fmt;
+
+use super::Report;
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let about = if self.estimated { " (estimate)" } else { "" };
+        writeln!(f, "{}  sha256 {}", self.loadfile, self.program_sha256)?;
+        writeln!(f, "one pass of one client:")?;
+        field(f, "operations", self.total_ops)?;
+        field(f, "written", bytes(self.write_bytes))?;
+        field(f, "read", bytes(self.read_bytes))?;
+        field(f, "live data, at most", bytes(self.live_bytes_max) + about)?;
+        field(f, "live data, at the end", bytes(self.live_bytes_end) + about)?;
+        field(f, "largest file", bytes(self.largest_file_bytes) + about)?;
+        field(f, "longest read or write", bytes(self.longest_transfer_bytes))?;
+        field(f, "open handles, at most", self.open_handles_max)?;
+        field(f, "open handles, at the end", self.open_handles_end)?;
+        field(f, "different paths", self.distinct_paths)?;
+        field(f, "deepest path", format!("{} components", self.deepest_path))?;
+        field(f, "expected failures", self.expected_failures)?;
+        if self.files_not_made > 0 {
+            field(f, "files opened but not made", self.files_not_made)?;
+        }
+        if self.implied_seconds > 0.0 {
+            let text = format!(
+                "{:.3} s at least, {:.3} s of it pauses",
+                self.implied_seconds, self.pause_seconds
+            );
+            field(f, "time by timestamps", text)?;
+        }
+        let used = self.dispositions.iter().enumerate().filter(|(_, count)| **count > 0);
+        let used: Vec<String> = used.map(|(i, count)| format!("{i}: {count}")).collect();
+        if !used.is_empty() {
+            field(f, "NTCreateX dispositions", used.join(", "))?;
+        }
+        if !self.features.is_empty() {
+            field(f, "uses", self.features.join(", "))?;
+        }
+        if !self.reserved.is_empty() {
+            field(f, "cannot be run yet", self.reserved.join(", "))?;
+        }
+        writeln!(
+            f,
+            "\n  {:<24}{:>12}{:>8}{:>18}",
+            "operation", "count", "share", "expected to fail"
+        )?;
+        for op in &self.ops {
+            let share = 100.0 * op.count as f64 / self.total_ops.max(1) as f64;
+            writeln!(
+                f,
+                "  {:<24}{:>12}{share:>7.1}%{:>18}",
+                op.op, op.count, op.expected_failures
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn field(f: &mut fmt::Formatter<'_>, name: &str, value: impl fmt::Display) -> fmt::Result {
+    writeln!(f, "  {name:<26}{value}")
+}
+
+/// Bytes, and the same in the largest fitting unit of 1000.
+fn bytes(count: u64) -> String {
+    let mut value = count as f64;
+    let mut unit = "";
+    for next in ["kB", "MB", "GB", "TB", "PB", "EB"] {
+        if value < 1000.0 {
+            break;
+        }
+        value /= 1000.0;
+        unit = next;
+    }
+    if unit.is_empty() { format!("{count} B") } else { format!("{count} B ({value:.2} {unit})") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn sizes_in_units_of_1000() {
+        assert_eq!(bytes(999), "999 B");
+        assert_eq!(bytes(65_536), "65536 B (65.54 kB)");
+        assert_eq!(bytes(1_016_000_000), "1016000000 B (1.02 GB)");
+    }
+}

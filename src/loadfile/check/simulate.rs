@@ -1,0 +1,302 @@
+//! What needs a simulation: sizes of files, open handles.
+//!
+//! A loop runs its first two rounds and its last one. Between them registers (`+n`) move on by
+//! what the second round added, so that a file that grows in each round ends as large as it would.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::{Maxima, Report, render};
+use crate::loadfile::program::{
+    Action, Expect, Expr, HandleRef, Inst, Operand, OperandKind, PathId, Program,
+};
+
+/// Loops run one round only when the simulation has become this long: nesting multiplies.
+const MAX_STEPS: u64 = 4_000_000;
+
+/// Simulates one pass, and writes what it found to `report`.
+pub(super) fn simulate(program: &Program, maxima: &Maxima, report: &mut Report) {
+    let names = (0..program.paths.len()).map(|i| render(program, i)).collect();
+    let mut disk = Disk { program, maxima, names, ..Disk::new(program, maxima) };
+    disk.run(0, program.insts.len());
+    report.live_bytes_max = disk.live_max;
+    report.live_bytes_end = disk.live;
+    report.largest_file_bytes = disk.largest;
+    report.open_handles_max = disk.handles_max as u64;
+    report.open_handles_end = disk.handles.len() as u64;
+    report.files_not_made = disk.not_made;
+}
+
+/// A file: its size, and who still holds it.
+#[derive(Default)]
+struct File {
+    size: u64,
+    named: bool,
+    open: u32,
+}
+
+/// What a handle refers to: a file, or `None` for a directory.
+type Target = Option<usize>;
+
+struct Disk<'a> {
+    program: &'a Program,
+    maxima: &'a Maxima,
+    /// Paths as text.
+    names: Vec<Vec<u8>>,
+    files: Vec<File>,
+    named: BTreeMap<Vec<u8>, usize>,
+    dirs: BTreeSet<Vec<u8>>,
+    handles: HashMap<i64, Target>,
+    registers: Vec<i64>,
+    live: u64,
+    live_max: u64,
+    largest: u64,
+    handles_max: usize,
+    not_made: u64,
+    steps: u64,
+}
+
+impl<'a> Disk<'a> {
+    fn new(program: &'a Program, maxima: &'a Maxima) -> Self {
+        Self {
+            program,
+            maxima,
+            names: Vec::new(),
+            files: Vec::new(),
+            named: BTreeMap::new(),
+            dirs: BTreeSet::new(),
+            handles: HashMap::new(),
+            registers: vec![0; program.registers.len()],
+            live: 0,
+            live_max: 0,
+            largest: 0,
+            handles_max: 0,
+            not_made: 0,
+            steps: 0,
+        }
+    }
+
+    /// Runs the instructions from `pc` up to `end`.
+    fn run(&mut self, mut pc: usize, end: usize) {
+        let program = self.program;
+        while pc < end {
+            let inst = &program.insts[pc];
+            self.steps += 1;
+            if let Action::LoopStart { count, end } = inst.action {
+                self.rounds(count, pc + 1, end.0 as usize);
+                pc = end.0 as usize;
+            } else {
+                self.step(inst);
+            }
+            pc += 1;
+        }
+    }
+
+    fn rounds(&mut self, count: u32, start: usize, end: usize) {
+        self.run(start, end);
+        if count == 1 || self.steps > MAX_STEPS {
+            return;
+        }
+        let before = self.registers.clone();
+        self.run(start, end);
+        if count == 2 {
+            return;
+        }
+        let skipped = i64::from(count) - 3;
+        for (register, before) in self.registers.iter_mut().zip(before) {
+            let step = register.saturating_sub(before);
+            *register = register.saturating_add(step.saturating_mul(skipped));
+        }
+        self.run(start, end);
+    }
+
+    fn value(&self, operand: Operand) -> i64 {
+        match operand.kind() {
+            OperandKind::Literal(value) => value,
+            OperandKind::Expr(id) => self.expr(id.0 as usize),
+        }
+    }
+
+    fn expr(&self, id: usize) -> i64 {
+        match self.program.exprs[id] {
+            Expr::Previous { register, add } => {
+                self.registers[usize::from(register)].saturating_add(add)
+            }
+            _ => self.maxima.exprs[id],
+        }
+    }
+
+    fn handle(&self, handle: HandleRef) -> i64 {
+        match handle {
+            HandleRef::Slot(slot) => self.program.handles[slot as usize],
+            HandleRef::Dynamic(id) => self.expr(id.0 as usize),
+        }
+    }
+
+    fn name(&self, path: PathId) -> Vec<u8> {
+        self.names[path.0 as usize].clone()
+    }
+
+    fn step(&mut self, inst: &Inst) {
+        let numbers = self.numbers(&inst.action);
+        if inst.records {
+            self.record(inst, numbers);
+        }
+        let fails = matches!(inst.expect, Expect::Failure | Expect::Errno(_));
+        match inst.action {
+            Action::Create { path, .. } if !fails => self.create(path, numbers),
+            Action::Close { .. } => self.close(numbers[0]),
+            Action::Write { .. } => {
+                let end = unsigned(numbers[1]).saturating_add(unsigned(numbers[2]));
+                if numbers[2] > 0 {
+                    self.grow(numbers[0], end);
+                }
+            }
+            Action::Mkdir { path } => {
+                self.dirs.insert(self.name(path));
+            }
+            Action::Rmdir { path } if !fails => {
+                self.dirs.remove(&self.name(path));
+            }
+            Action::Unlink { path } if !fails => self.unlink(&self.name(path)),
+            Action::Rename { old, new } if !fails => self.rename(self.name(old), self.name(new)),
+            Action::Deltree { path } => self.deltree(self.name(path)),
+            _ => {}
+        }
+        self.live_max = self.live_max.max(self.live);
+        self.handles_max = self.handles_max.max(self.handles.len());
+    }
+
+    /// The numbers of an action by their position on the line.
+    fn numbers(&self, action: &Action) -> [i64; 4] {
+        match *action {
+            Action::Create { options, disposition, handle, .. } => {
+                [self.value(options), self.value(disposition), self.handle(handle), 0]
+            }
+            Action::Close { handle }
+            | Action::Flush { handle }
+            | Action::QueryFile { handle }
+            | Action::SetFile { handle } => [self.handle(handle), 0, 0, 0],
+            Action::Write { handle, offset, len, want }
+            | Action::Read { handle, offset, len, want } => {
+                [self.handle(handle), self.value(offset), self.value(len), self.value(want)]
+            }
+            Action::Lock { handle, offset, len } | Action::Unlock { handle, offset, len } => {
+                [self.handle(handle), self.value(offset), self.value(len), 0]
+            }
+            Action::Find { max, .. } => [0, self.value(max), 0, 0],
+            _ => [0; 4],
+        }
+    }
+
+    fn record(&mut self, inst: &Inst, numbers: [i64; 4]) {
+        for (value, register) in self.registers.iter_mut().zip(&self.program.registers) {
+            if Some(register.op) == inst.op {
+                *value = numbers[usize::from(register.position)];
+            }
+        }
+    }
+
+    fn create(&mut self, path: PathId, numbers: [i64; 4]) {
+        let [options, disposition, handle, _] = numbers;
+        let name = &self.names[path.0 as usize];
+        let target = if options & 1 != 0 || self.dirs.contains(name) {
+            if !self.dirs.contains(name) {
+                self.dirs.insert(name.clone());
+            }
+            None
+        } else if let Some(&file) = self.named.get(name) {
+            Some(file)
+        } else {
+            if disposition == 1 {
+                self.not_made += 1;
+            }
+            self.files.push(File { named: true, ..File::default() });
+            self.named.insert(name.clone(), self.files.len() - 1);
+            Some(self.files.len() - 1)
+        };
+        if let Some(file) = target {
+            self.files[file].open += 1;
+            if matches!(disposition, 4 | 5) {
+                self.live -= self.files[file].size;
+                self.files[file].size = 0;
+            }
+        }
+        // A handle that is given again is closed first.
+        self.close(handle);
+        self.handles.insert(handle, target);
+    }
+
+    fn close(&mut self, handle: i64) {
+        if let Some(Some(file)) = self.handles.remove(&handle) {
+            self.files[file].open -= 1;
+            self.release(file);
+        }
+    }
+
+    fn grow(&mut self, handle: i64, end: u64) {
+        let Some(Some(file)) = self.handles.get(&handle) else {
+            return;
+        };
+        let file = &mut self.files[*file];
+        if end > file.size {
+            self.live = self.live.saturating_add(end - file.size);
+            file.size = end;
+            self.largest = self.largest.max(end);
+        }
+    }
+
+    /// Gives a file's bytes back once it has neither name nor handle.
+    fn release(&mut self, file: usize) {
+        let file = &mut self.files[file];
+        if !file.named && file.open == 0 {
+            self.live = self.live.saturating_sub(file.size);
+            file.size = 0;
+        }
+    }
+
+    fn unlink(&mut self, name: &[u8]) {
+        if let Some(file) = self.named.remove(name) {
+            self.files[file].named = false;
+            self.release(file);
+        }
+    }
+
+    fn rename(&mut self, old: Vec<u8>, new: Vec<u8>) {
+        if old == new {
+            return;
+        }
+        if let Some(file) = self.named.remove(&old) {
+            self.unlink(&new);
+            self.named.insert(new, file);
+        } else if self.dirs.remove(&old) {
+            for name in below(&self.named, &old) {
+                if let Some(file) = self.named.remove(&name) {
+                    self.named.insert([&new, &name[old.len()..]].concat(), file);
+                }
+            }
+            self.dirs.insert(new);
+        }
+    }
+
+    fn deltree(&mut self, root: Vec<u8>) {
+        for name in below(&self.named, &root) {
+            self.unlink(&name);
+        }
+        self.dirs.retain(|dir| *dir != root && !is_below(dir, &root));
+    }
+}
+
+fn is_below(name: &[u8], root: &[u8]) -> bool {
+    name.starts_with(root) && name.get(root.len()) == Some(&b'/')
+}
+
+/// Names of files below a directory.
+fn below(named: &BTreeMap<Vec<u8>, usize>, root: &[u8]) -> Vec<Vec<u8>> {
+    let start = [root, b"/"].concat();
+    let names = named.range(start..).map(|(name, _)| name);
+    names.take_while(|name| is_below(name, root)).cloned().collect()
+}
+
+fn unsigned(value: i64) -> u64 {
+    u64::try_from(value).unwrap_or(0)
+}

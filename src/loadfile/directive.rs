@@ -1,0 +1,293 @@
+//! Lines that are no operation: loops, synchronisation, strings, and the reserved words.
+
+use super::ast::{Node, Reserved};
+use super::error::{LineResult, fault};
+use super::lexer::{self, Line, Token};
+use super::parser::{MAX_DEPTH, Parser};
+use super::{number, template};
+use crate::op::OpKind;
+
+/// Most RANDOMSTRING lines: each path with a string is checked against all of them.
+const MAX_TEMPLATES: usize = 1000;
+
+const WORDS: &[&str] = &[
+    "LOOP",
+    "ENDLOOP",
+    "REPEAT",
+    "SLEEP",
+    "SETSP",
+    "WAITSP",
+    "WRITEPATTERN",
+    "RANDOMSTRING",
+    "PREPARE",
+    "END",
+    "PHASE",
+    "CHOOSE",
+    "POOL",
+    "SET",
+];
+
+/// Words that recorders of loadfiles wrote and no dbench ever played.
+const RECORDED: &[&str] = &["Write", "Chkpath", "Checkdir", "SET_PATH_INFORMATION"];
+
+impl<'t> Parser<'t> {
+    /// Reads a line that does not start with an operation's word.
+    pub(super) fn directive(
+        &mut self,
+        line: Line<'t>,
+        time: Option<u64>,
+        tokens: &[Token],
+    ) -> LineResult<()> {
+        let word = tokens[0];
+        let text = word.text(line.bytes);
+        if !WORDS.iter().any(|known| known.as_bytes() == text.as_ref()) {
+            return unknown(word, line);
+        }
+        let misplaced = self.repeat_before(word, line);
+        self.known(line, time, word, &tokens[1..])?;
+        misplaced
+    }
+
+    fn known(
+        &mut self,
+        line: Line<'t>,
+        time: Option<u64>,
+        word: Token,
+        args: &[Token],
+    ) -> LineResult<()> {
+        let text = word.text(line.bytes);
+        let is_instant =
+            matches!(text.as_ref(), b"PREPARE" | b"END" | b"PHASE" | b"CHOOSE" | b"POOL" | b"SET");
+        if is_instant && time.is_some() {
+            return fault(0, "a timestamp before a reserved word", "the word alone");
+        }
+        match text.as_ref() {
+            b"LOOP" => self.block(line, time, word, args, "LOOP", "LOOP <rounds>"),
+            b"CHOOSE" => self.block(line, time, word, args, "CHOOSE", "CHOOSE <weight>"),
+            b"PREPARE" => self.block(line, time, word, args, "PREPARE", "PREPARE"),
+            b"ENDLOOP" => self.end(line, time, word, args, "ENDLOOP"),
+            b"END" => self.end(line, time, word, args, "END"),
+            b"REPEAT" => self.repeat(line, time, word, args),
+            b"SETSP" => self.set_sp(line, time, args),
+            b"WAITSP" => self.wait_sp(line, time, args),
+            b"WRITEPATTERN" => self.write_pattern(line, time, word),
+            b"RANDOMSTRING" => self.random_string(line, time, args),
+            b"SET" => self.set(line, args),
+            b"PHASE" => self.named(line, args, Reserved::Phase, "PHASE <name>", 1),
+            _ => self.named(line, args, Reserved::Pool, "POOL <name> ...", usize::MAX),
+        }
+    }
+
+    /// REPEAT is for operations only. The REPEAT goes and the directive stays, so that a LOOP
+    /// keeps its ENDLOOP and one mistake makes one message.
+    pub(super) fn repeat_before(&mut self, word: Token, line: Line<'t>) -> LineResult<()> {
+        let Some(repeat) = self.drop_repeat() else {
+            return Ok(());
+        };
+        let message = format!(
+            "the REPEAT of line {} stands before {}",
+            repeat.line.number,
+            word.show(line.bytes)
+        );
+        fault(word.at(), message, "an operation after REPEAT; repeat several lines with LOOP")
+    }
+
+    fn block(
+        &mut self,
+        line: Line<'t>,
+        time: Option<u64>,
+        word: Token,
+        args: &[Token],
+        name: &'static str,
+        usage: &str,
+    ) -> LineResult<()> {
+        let node = match name {
+            "LOOP" => Node::Loop(count(line, args, usage)?),
+            "CHOOSE" => Node::Reserved(Reserved::Choose(count(line, args, usage)?)),
+            _ => {
+                arguments(line, args, 0, usage)?;
+                Node::Reserved(Reserved::Prepare)
+            }
+        };
+        if self.open.len() == MAX_DEPTH {
+            let message = format!("{name} is nested too deep");
+            return fault(word.at(), message, format!("at most {MAX_DEPTH} levels"));
+        }
+        self.push(line, time, node);
+        self.open.push(self.opened(name, line, word.at()));
+        Ok(())
+    }
+
+    fn end(
+        &mut self,
+        line: Line<'t>,
+        time: Option<u64>,
+        word: Token,
+        args: &[Token],
+        name: &'static str,
+    ) -> LineResult<()> {
+        arguments(line, args, 0, name)?;
+        let is_loop = name == "ENDLOOP";
+        match self.open.last() {
+            Some(open) if (open.word == "LOOP") == is_loop => {
+                self.open.pop();
+            }
+            Some(open) => {
+                let message =
+                    format!("{name} inside the {} of line {}", open.word, open.line.number);
+                let expected = if is_loop { "END first" } else { "ENDLOOP first" };
+                return fault(word.at(), message, expected);
+            }
+            None => {
+                let start = if is_loop { "LOOP" } else { "PREPARE or CHOOSE" };
+                let message = format!("{name} without {start}");
+                return fault(word.at(), message, format!("a {start} above"));
+            }
+        }
+        let node = if is_loop { Node::EndLoop } else { Node::Reserved(Reserved::End) };
+        self.push(line, time, node);
+        Ok(())
+    }
+
+    fn repeat(
+        &mut self,
+        line: Line<'t>,
+        time: Option<u64>,
+        word: Token,
+        args: &[Token],
+    ) -> LineResult<()> {
+        let rounds = count(line, args, "REPEAT <rounds>")?;
+        self.push(line, time, Node::Repeat(rounds));
+        self.repeat = Some(self.opened("REPEAT", line, word.at()));
+        Ok(())
+    }
+
+    fn set_sp(&mut self, line: Line<'t>, time: Option<u64>, args: &[Token]) -> LineResult<()> {
+        arguments(line, args, 1, "SETSP <value>")?;
+        let value = self.own_number(line, args[0], "value")?;
+        self.push(line, time, Node::SetSp(value));
+        Ok(())
+    }
+
+    fn wait_sp(&mut self, line: Line<'t>, time: Option<u64>, args: &[Token]) -> LineResult<()> {
+        arguments(line, args, 2, "WAITSP <client> <value>")?;
+        let child = self.own_number(line, args[0], "client")?;
+        let value = self.own_number(line, args[1], "value")?;
+        self.push(line, time, Node::WaitSp(child, value));
+        Ok(())
+    }
+
+    /// The rest of the line is the pattern, whatever it holds; the line end belongs to it.
+    fn write_pattern(&mut self, line: Line<'t>, time: Option<u64>, word: Token) -> LineResult<()> {
+        let rest = line.bytes.get(word.end() + 1..).unwrap_or(&[]);
+        if rest.iter().all(|&b| lexer::is_separator(b)) {
+            let at = line.bytes.len();
+            return fault(at, "WRITEPATTERN without a text", "WRITEPATTERN <text>");
+        }
+        let mut pattern = rest.to_vec();
+        pattern.push(b'\n');
+        let index = match self.ast.patterns.last() {
+            Some(last) if **last == *pattern => self.ast.patterns.len() - 1,
+            _ => {
+                self.ast.patterns.push(pattern.into());
+                self.ast.patterns.len() - 1
+            }
+        };
+        self.push(line, time, Node::WritePattern(index as u32));
+        Ok(())
+    }
+
+    fn random_string(
+        &mut self,
+        line: Line<'t>,
+        time: Option<u64>,
+        args: &[Token],
+    ) -> LineResult<()> {
+        let usage = "RANDOMSTRING <0-9> \"text[set]text\"";
+        arguments(line, args, 2, usage)?;
+        let index = args[0].text(line.bytes);
+        let slot = match number::literal(&index) {
+            Some(slot @ 0..=9) => slot as u8,
+            _ => {
+                let message = format!("there is no string {}", args[0].show(line.bytes));
+                return fault(args[0].at(), message, "a number from 0 to 9");
+            }
+        };
+        if self.ast.templates.len() == MAX_TEMPLATES {
+            let message = format!("more than {MAX_TEMPLATES} RANDOMSTRING lines");
+            return fault(args[0].at(), message, "fewer; a LOOP draws a string anew each round");
+        }
+        let at = args[1].at() + usize::from(args[1].is_quoted());
+        let template = template::parse(&args[1].text(line.bytes), at)?;
+        self.ast.templates.push(template);
+        self.table.define(slot);
+        let index = self.ast.templates.len() as u32 - 1;
+        self.push(line, time, Node::RandomString(slot, index));
+        Ok(())
+    }
+
+    fn set(&mut self, line: Line<'t>, args: &[Token]) -> LineResult<()> {
+        arguments(line, args, 1, "SET <name>=<default>")?;
+        let text = args[0].text(line.bytes);
+        if text.first() == Some(&b'=') || !text.contains(&b'=') {
+            return fault(args[0].at(), "SET without a name and `=`", "SET <name>=<default>");
+        }
+        self.named(line, args, Reserved::Set, "SET <name>=<default>", 1)
+    }
+
+    /// A reserved word with names: at least one, at most `most`.
+    fn named(
+        &mut self,
+        line: Line<'t>,
+        args: &[Token],
+        node: fn(u32) -> Reserved,
+        usage: &str,
+        most: usize,
+    ) -> LineResult<()> {
+        arguments(line, args, args.len().clamp(1, most), usage)?;
+        let texts = args.iter().map(|token| Box::from(token.text(line.bytes).as_ref()));
+        self.ast.arguments.push(texts.collect());
+        let index = self.ast.arguments.len() as u32 - 1;
+        self.push(line, None, Node::Reserved(node(index)));
+        Ok(())
+    }
+}
+
+/// How often, or how heavy: 1 or more.
+fn count(line: Line<'_>, args: &[Token], usage: &str) -> LineResult<u32> {
+    arguments(line, args, 1, usage)?;
+    let value = number::literal(&args[0].text(line.bytes));
+    match value.and_then(|value| u32::try_from(value).ok()) {
+        Some(value) if value > 0 => Ok(value),
+        _ => {
+            let message = format!("{} is not a count", args[0].show(line.bytes));
+            fault(args[0].at(), message, format!("a number from 1 to 4294967295, as in {usage}"))
+        }
+    }
+}
+
+fn arguments(line: Line<'_>, args: &[Token], want: usize, usage: &str) -> LineResult<()> {
+    if let Some(extra) = args.get(want) {
+        return fault(extra.at(), format!("{} is too much", extra.show(line.bytes)), usage);
+    }
+    if args.len() < want {
+        return fault(line.bytes.len(), "something is missing at the end", usage);
+    }
+    Ok(())
+}
+
+fn unknown<T>(word: Token, line: Line<'_>) -> LineResult<T> {
+    let text = word.text(line.bytes);
+    let message = format!("unknown operation {}", word.show(line.bytes));
+    let same = |known: &&&str| known.as_bytes().eq_ignore_ascii_case(&text);
+    if let Some(known) = WORDS.iter().find(same) {
+        return fault(word.at(), message, format!("{known}, in capitals"));
+    }
+    if RECORDED.iter().find(same).is_some() {
+        let hint = "an operation that dbench plays; recorders wrote this one, and no dbench ever \
+                    played it: remove the line, or skip it with --lenient";
+        return fault(word.at(), message, hint);
+    }
+    let ops: Vec<&str> = OpKind::ALL.iter().map(|kind| kind.word()).collect();
+    fault(word.at(), message, format!("one of {}, Sleep, {}", ops.join(", "), WORDS.join(", ")))
+}

@@ -1,0 +1,228 @@
+//! Tree to text: the canonical spelling of a loadfile.
+//!
+//! Equal trees have equal text, whatever comments, blanks, line ends, quotes, number bases and
+//! spellings of a status the original had; reading it again gives the same program. Its SHA-256
+//! tells whether two results come from the same load. It is made in pieces, since the text of a
+//! long loadfile need not be in memory.
+
+use super::ast::{Ast, Line, Node, Op, Reserved, Special};
+use super::parser::has_time;
+use super::program::{Mod, Operand, OperandKind, PathId, Piece, Segment};
+use super::status;
+use super::words::Signature;
+
+/// Size of a piece in bytes, about.
+const PIECE: usize = 32 * 1024;
+
+impl Ast {
+    /// The canonical text.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut text = Vec::new();
+        self.write_canonical(|piece| text.extend_from_slice(piece));
+        text
+    }
+
+    /// Hands the canonical text to `sink`, piece by piece.
+    pub fn write_canonical(&self, mut sink: impl FnMut(&[u8])) {
+        let paths = (0..self.names.specs.len()).map(|i| self.quoted(PathId(i as u32)));
+        let mut printer =
+            Printer { ast: self, paths: paths.collect(), out: Vec::with_capacity(PIECE + 4096) };
+        for line in &self.lines {
+            printer.line(line);
+            if printer.out.len() >= PIECE {
+                sink(&printer.out);
+                printer.out.clear();
+            }
+        }
+        sink(&printer.out);
+    }
+
+    /// A path as a token.
+    fn quoted(&self, id: PathId) -> Box<[u8]> {
+        let mut out = vec![b' ', b'"'];
+        self.spell(self.names.path(id), &mut out);
+        out.push(b'"');
+        out.into()
+    }
+
+    fn spell(&self, segments: &[Segment], out: &mut Vec<u8>) {
+        for segment in segments {
+            match *segment {
+                Segment::Literal { start, len } => {
+                    out.extend_from_slice(self.names.literal(start, len));
+                }
+                Segment::Client => out.extend_from_slice(b"client1"),
+                Segment::Slot(slot) => out.extend_from_slice(&[b'$', b'0' + slot]),
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Ast {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&String::from_utf8_lossy(&self.to_bytes()))
+    }
+}
+
+struct Printer<'a> {
+    ast: &'a Ast,
+    /// All paths as tokens, made once: most are printed many times.
+    paths: Vec<Box<[u8]>>,
+    out: Vec<u8>,
+}
+
+impl Printer<'_> {
+    fn text(&mut self, text: &str) {
+        self.out.extend_from_slice(text.as_bytes());
+    }
+
+    fn line(&mut self, line: &Line) {
+        if has_time(line.time) {
+            self.time(line.time);
+        }
+        match line.node {
+            Node::Op(op) => self.op(&op),
+            Node::Pause(micros) => {
+                self.text("Sleep");
+                self.number(micros);
+                self.text(" NT_STATUS_OK");
+            }
+            Node::Loop(rounds) => self.counted("LOOP", rounds),
+            Node::EndLoop => self.text("ENDLOOP"),
+            Node::Repeat(rounds) => self.counted("REPEAT", rounds),
+            Node::SetSp(value) => {
+                self.text("SETSP");
+                self.number(value);
+            }
+            Node::WaitSp(child, value) => {
+                self.text("WAITSP");
+                self.number(child);
+                self.number(value);
+            }
+            Node::WritePattern(index) => {
+                self.text("WRITEPATTERN ");
+                self.out.extend_from_slice(&self.ast.patterns[index as usize]);
+                // The pattern ends with the line's end.
+                return;
+            }
+            Node::RandomString(slot, index) => self.random_string(slot, index),
+            Node::Reserved(reserved) => self.reserved(reserved),
+        }
+        self.out.push(b'\n');
+    }
+
+    fn op(&mut self, op: &Op) {
+        let signature = Signature::of(op.kind);
+        self.text(op.kind.word());
+        for path in &op.paths[..signature.paths.len()] {
+            self.out.extend_from_slice(&self.paths[path.0 as usize]);
+        }
+        for number in &op.numbers[..signature.numbers.len()] {
+            self.number(*number);
+        }
+        self.out.push(b' ');
+        self.text(status::spell(op.expect));
+    }
+
+    fn time(&mut self, nanos: u64) {
+        self.unsigned(nanos / 1_000_000_000);
+        let fraction = nanos % 1_000_000_000;
+        if fraction > 0 {
+            let digits = format!(".{fraction:09}");
+            self.text(digits.trim_end_matches('0'));
+        }
+        self.out.push(b' ');
+    }
+
+    fn counted(&mut self, word: &str, count: u32) {
+        self.text(word);
+        self.out.push(b' ');
+        self.unsigned(u64::from(count));
+    }
+
+    fn number(&mut self, number: Operand) {
+        self.out.push(b' ');
+        match number.kind() {
+            OperandKind::Literal(value) => {
+                if value < 0 {
+                    self.out.push(b'-');
+                }
+                self.unsigned(value.unsigned_abs());
+            }
+            OperandKind::Expr(id) => self.special(&self.ast.specials[id.0 as usize]),
+        }
+    }
+
+    fn special(&mut self, special: &Special) {
+        match special {
+            Special::Random(mods) => {
+                self.out.push(b'*');
+                for change in mods {
+                    let (sign, value) = match *change {
+                        Mod::Align(y) => (b'/', y),
+                        Mod::Modulo(y) => (b'%', y),
+                        Mod::Add(y) => (b'+', y),
+                    };
+                    self.out.push(sign);
+                    self.unsigned(value.unsigned_abs());
+                }
+            }
+            Special::Previous(add) => {
+                self.out.push(b'+');
+                self.unsigned(add.unsigned_abs());
+            }
+            Special::Child => self.text("+child"),
+            Special::Children => self.text("+num_children"),
+            Special::Text { first, count } => {
+                self.ast.spell(self.ast.names.range(*first, *count), &mut self.out);
+            }
+        }
+    }
+
+    fn random_string(&mut self, slot: u8, index: u32) {
+        self.text("RANDOMSTRING ");
+        self.unsigned(u64::from(slot));
+        self.text(" \"");
+        for piece in &self.ast.templates[index as usize].pieces {
+            match piece {
+                Piece::Literal(bytes) => self.out.extend_from_slice(bytes),
+                Piece::OneOf(set) => {
+                    self.out.push(b'[');
+                    self.out.extend_from_slice(set);
+                    self.out.push(b']');
+                }
+            }
+        }
+        self.out.push(b'"');
+    }
+
+    fn reserved(&mut self, reserved: Reserved) {
+        match reserved {
+            Reserved::Prepare | Reserved::End => self.text(reserved.word()),
+            Reserved::Choose(weight) => self.counted(reserved.word(), weight),
+            Reserved::Phase(index) | Reserved::Pool(index) | Reserved::Set(index) => {
+                self.text(reserved.word());
+                for argument in &self.ast.arguments[index as usize] {
+                    self.text(" \"");
+                    self.out.extend_from_slice(argument);
+                    self.out.push(b'"');
+                }
+            }
+        }
+    }
+
+    fn unsigned(&mut self, mut value: u64) {
+        let mut digits = [0; 20];
+        let mut start = digits.len();
+        loop {
+            start -= 1;
+            digits[start] = b'0' + (value % 10) as u8;
+            value /= 10;
+            if value == 0 {
+                break;
+            }
+        }
+        self.out.extend_from_slice(&digits[start..]);
+    }
+}

@@ -1,0 +1,218 @@
+//! What there is to say about a run, in sentences.
+
+use super::RunRequest;
+use super::live::{Cost, LiveDisk};
+use super::meter::{Cut, Window};
+use super::outcome::Outcome;
+use super::prepare::{LeftOut, Prepared};
+use crate::client::Waiting;
+use crate::op::OpKind;
+use crate::output::DiskLine;
+use crate::units::{format_bytes, format_duration};
+
+/// A run on a block device that is shorter shows the cache, in seconds.
+const SHORT_S: f64 = 60.0;
+/// A wait for another client that lasted longer than this at the end is told, in nanoseconds.
+const LONG_WAIT_NS: u64 = 1_000_000_000;
+
+/// What will be done, before it is done.
+pub(super) fn before(request: &RunRequest, prepared: &Prepared) -> String {
+    let length = match (request.time, request.load.passes) {
+        (Some(time), None) => format!("{} measured", format_duration(time)),
+        (None, Some(passes)) => format!("{passes} passes"),
+        (Some(time), Some(passes)) => {
+            format!("{passes} passes, at most {}", format_duration(time))
+        }
+        (None, None) => "no limit".into(),
+    };
+    let warmup = match request.warmup.is_zero() {
+        true => String::new(),
+        false => format!(" after {} of warm-up", format_duration(request.warmup)),
+    };
+    let mut loads: Vec<String> =
+        prepared.disks.iter().map(super::prepare::ReadyDisk::load_names).collect();
+    loads.dedup();
+    format!(
+        "{} disk{}, {} clients each, load {}, {length}{warmup}, data {}, seed {}",
+        prepared.disks.len(),
+        if prepared.disks.len() == 1 { "" } else { "s" },
+        request.clients,
+        loads.join("; "),
+        super::request::data_word(request.load.data),
+        request.load.seed,
+    )
+}
+
+pub(super) fn left_out(disk: &LeftOut) -> String {
+    format!("{} is left out: {}", disk.label, disk.reason)
+}
+
+/// What stands below the tables.
+pub(super) fn after(
+    request: &RunRequest,
+    disks: &[LiveDisk],
+    outcomes: &[Outcome],
+    window: Window,
+    cut: Option<&Cut>,
+) -> Vec<String> {
+    let mut notes = Vec::new();
+    notes.extend(cut.and_then(cut_note));
+    for (disk, outcome) in disks.iter().zip(outcomes) {
+        notes.extend(disk_notes(disk, outcome, window));
+    }
+    notes.extend(device_note(disks, outcomes));
+    let on_device = disks.iter().any(|disk| disk.ready.device.is_some());
+    if on_device && request.time.is_some() && window.seconds() < SHORT_S {
+        notes.push(format!(
+            "{} s on a block device show its cache and journal, not the device: use --time 60s or \
+             more",
+            window.seconds().round()
+        ));
+    }
+    let mut cost = Cost::default();
+    disks.iter().for_each(|disk| cost.merge(&disk.cost));
+    notes.extend(cost_note(&cost, outcomes));
+    notes.extend(memory_note(request.clients as usize * disks.len()));
+    notes
+}
+
+fn cut_note(cut: &Cut) -> Option<String> {
+    match cut {
+        Cut::Signal(2) => Some("interrupted: the figures are of the time until then".into()),
+        Cut::Signal(n) => {
+            Some(format!("ended by signal {n}: the figures are of the time until then"))
+        }
+        Cut::ReaderGone | Cut::Unwritable(_) | Cut::FrontGone => None,
+    }
+}
+
+fn disk_notes(disk: &LiveDisk, outcome: &Outcome, window: Window) -> Vec<String> {
+    let label = disk.ready.label();
+    let mut notes = disk.failures.clone();
+    if disk.running() > 0 {
+        notes.push(format!(
+            "{label} hangs: {} of {} clients did not come back; what it made is removed when it \
+             answers",
+            disk.running(),
+            disk.clients
+        ));
+    }
+    let all = outcome.totals.all().tally;
+    if all.errors + outcome.warmup_errors > 0 {
+        notes.push(format!(
+            "{label}: {} operations missed their expected status{}; the first:",
+            all.errors,
+            match outcome.warmup_errors {
+                0 => String::new(),
+                n => format!(", and {n} in the warm-up"),
+            }
+        ));
+        for sample in disk.state.errors.first() {
+            let at = (sample.at_ns as f64 - window.start_ns as f64) / 1e9;
+            notes.push(format!(
+                "  {at:.3} s, client {}, line {}: {} {}: {}",
+                sample.client, sample.line, sample.op, sample.path, sample.fault
+            ));
+        }
+    }
+    if all.skipped > 0 {
+        notes.push(format!(
+            "{label}: {} operations were skipped, since their handle was not open",
+            all.skipped
+        ));
+    }
+    notes.extend(waiting_notes(disk, window));
+    notes
+}
+
+fn waiting_notes(disk: &LiveDisk, window: Window) -> Vec<String> {
+    let long = |waiting: &Waiting| {
+        window.end_ns.saturating_sub(waiting.since_ns) > LONG_WAIT_NS.min(window.length_ns() / 2)
+    };
+    let waits = || {
+        disk.reports
+            .iter()
+            .filter_map(|report| Some((report.client, report.waiting?)))
+            .filter(|(_, waiting)| long(waiting))
+    };
+    let mut notes: Vec<String> = waits()
+        .take(3)
+        .map(|(client, Waiting { line, for_client, value, .. })| {
+            format!(
+                "{}: client {client} waited to the end, at line {line} (WAITSP), for client \
+                 {for_client} to reach {value}",
+                disk.ready.label()
+            )
+        })
+        .collect();
+    if let Some(more) = waits().count().checked_sub(3).filter(|more| *more > 0) {
+        notes.push(format!("{}: {more} more clients waited to the end", disk.ready.label()));
+    }
+    notes
+}
+
+/// How much of what was written reached the devices within the window.
+fn device_note(disks: &[LiveDisk], outcomes: &[Outcome]) -> Option<String> {
+    let (mut written, mut reached) = (0, 0);
+    let mut seen = Vec::new();
+    for (disk, outcome) in disks.iter().zip(outcomes) {
+        let Some((before, after)) = disk.device_before.as_ref().zip(disk.device_after.as_ref())
+        else {
+            continue;
+        };
+        written += outcome.totals.get(OpKind::WriteX).map_or(0, |summary| summary.tally.bytes);
+        let name = disk.ready.device.as_ref().map(|device| &device.name);
+        if !seen.contains(&name) {
+            seen.push(name);
+            reached += after.delta(before).write_bytes;
+        }
+    }
+    (written > 0).then(|| {
+        format!(
+            "{:.0} % of the written bytes reached the devices ({} of {})",
+            100.0 * reached as f64 / written as f64,
+            format_bytes(reached),
+            format_bytes(written)
+        )
+    })
+}
+
+fn cost_note(cost: &Cost, outcomes: &[Outcome]) -> Option<String> {
+    let total = (cost.user + cost.system).as_secs_f64();
+    let ops: u64 = outcomes.iter().map(|outcome| outcome.totals.all().tally.ops).sum();
+    (total > 0.0 && ops > 0).then(|| {
+        format!(
+            "CPU of the clients: {total:.2} s, {:.1} % of it in user mode; {:.2} us of kernel time \
+             an operation",
+            100.0 * cost.user.as_secs_f64() / total,
+            cost.system.as_secs_f64() * 1e6 / ops as f64
+        )
+    })
+}
+
+/// Peak memory of this process, from `VmHWM`.
+fn memory_note(clients: usize) -> Option<String> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    let bytes = kib * 1024;
+    Some(format!(
+        "peak memory {}, {} a client",
+        format_bytes(bytes),
+        format_bytes(bytes / clients.max(1) as u64)
+    ))
+}
+
+/// The line of a disk in the table.
+pub(super) fn disk_line(disk: &LiveDisk, outcome: &Outcome) -> DiskLine {
+    let passes = &outcome.passes;
+    DiskLine {
+        label: disk.ready.label(),
+        status: outcome.status,
+        load: disk.ready.load_names(),
+        window_s: outcome.window_s,
+        totals: outcome.totals.clone(),
+        passes: passes.count,
+        pass_mean_s: (passes.count > 0).then(|| passes.sum_ns as f64 / passes.count as f64 / 1e9),
+    }
+}
