@@ -44,6 +44,7 @@ impl<'t> Lexer<'t> {
         let (bytes, rest) = self.rest.split_at(end);
         self.rest = rest.get(1..).unwrap_or(&[]);
         let line = Line { number: self.number, bytes: without_cr(bytes) };
+        trim_cr(line.bytes, tokens);
         let result = if end > MAX_LINE { too_long(end) } else { result };
         Some((line, result))
     }
@@ -163,7 +164,8 @@ fn split(text: &[u8], tokens: &mut Vec<Token>) -> (usize, LineResult<()>) {
         }
         match text.get(i) {
             None | Some(b'\n') => return (i, Ok(())),
-            Some(b'\r') if at_line_end(text, i) => return (i + line_end(&text[i..]), Ok(())),
+            // Too long, and its tokens might take all memory: only its end matters.
+            Some(_) if i > MAX_LINE => return (i + line_end(&text[i..]), Ok(())),
             Some(b'#') if tokens.is_empty() => {
                 let end = i + line_end(&text[i..]);
                 tokens.push(Token { start: i as u32, end: i as u32 + 1, form: Form::Plain });
@@ -181,10 +183,24 @@ fn split(text: &[u8], tokens: &mut Vec<Token>) -> (usize, LineResult<()>) {
     }
 }
 
-/// Whether only CRs stand between `i` and the line end.
-fn at_line_end(text: &[u8], i: usize) -> bool {
-    let after = text[i..].iter().find(|&&b| b != b'\r');
-    after.is_none_or(|&b| b == b'\n')
+/// CRs at the end of a line belong to the line end, not to its last token.
+fn trim_cr(line: &[u8], tokens: &mut Vec<Token>) {
+    let Some(last) = tokens.last_mut() else {
+        return;
+    };
+    if last.end() <= line.len() {
+        return;
+    }
+    if last.at() >= line.len() {
+        tokens.pop();
+        return;
+    }
+    last.end = line.len() as u32;
+    let raw = last.raw(line);
+    let quotes = raw.iter().filter(|&&b| b == b'"').count();
+    if last.form == Form::Mixed && quotes == 2 && raw.starts_with(b"\"") && raw.ends_with(b"\"") {
+        last.form = Form::Quoted;
+    }
 }
 
 /// The token that starts at `start`.
@@ -196,7 +212,6 @@ fn one(text: &[u8], start: usize) -> LineResult<Token> {
         i = stop(text, i);
         match text.get(i) {
             None | Some(b' ' | b'\t' | b'\n') => break,
-            Some(b'\r') if at_line_end(text, i) => break,
             Some(b'"') => {
                 quotes += 1;
                 i = closing(text, i)? + 1;
@@ -301,5 +316,23 @@ mod tests {
         assert!(lines(b"").is_empty());
         assert_eq!(lines(b"\xef\xbb\xbfa")[0].0, ["a"]);
         assert_eq!(lines(b"\n\n").len(), 2);
+        assert_eq!(lines(b"\r\r\na \r").iter().map(|l| l.0.len()).collect::<Vec<_>>(), [0, 1]);
+        assert_eq!(
+            lines(b"a \"\r\nb"),
+            [(vec!["a".to_owned()], Some(2)), (vec!["b".to_owned()], None)]
+        );
+    }
+
+    /// Long lines must cost neither memory nor the square of their length in time.
+    #[test]
+    fn hostile_lines_are_cheap() {
+        let mut tokens = Vec::new();
+        for pattern in ["a ", "\r", "\"", "!", "\t\r"] {
+            let text = pattern.repeat(4_000_000) + "x\nlast";
+            let mut lexer = Lexer::new(text.as_bytes());
+            assert!(lexer.next(&mut tokens).is_some_and(|(_, result)| result.is_err()));
+            assert!(tokens.len() <= MAX_LINE);
+            assert!(lexer.next(&mut tokens).is_some_and(|(line, _)| line.bytes == b"last"));
+        }
     }
 }
