@@ -271,7 +271,12 @@ pub(super) fn op_kind(word: &[u8]) -> Option<OpKind> {
         22 => &[K::QueryPath, K::QueryFile],
         _ => &[],
     };
-    candidates.iter().copied().find(|kind| kind.word().as_bytes().eq_ignore_ascii_case(word))
+    let is_word = |kind: &OpKind| {
+        let known = kind.word().as_bytes();
+        // A small letter differs from its capital in this bit: most candidates end here.
+        (known[0] ^ word[0]) & !0x20 == 0 && known.eq_ignore_ascii_case(word)
+    };
+    candidates.iter().copied().find(is_word)
 }
 
 /// Whether it is a WRITEPATTERN line: quotes in it are text, so it is split anew without them.
