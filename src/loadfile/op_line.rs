@@ -157,7 +157,11 @@ impl<'t> Parser<'t> {
             return Ok(());
         }
         let message = format!("{name} {} can become too large", token.show(line.bytes));
-        fault(token.at(), message, format!("{}; bound it, as in *%{}", limits_text(role), high + 1))
+        fault(
+            token.at(),
+            message,
+            format!("{}; bound it, as in *%{}", limits_text(role), high.min(65_535) + 1),
+        )
     }
 
     /// `Sleep usec status`, and dbench 5's directive `SLEEP usec`.
