@@ -1,6 +1,8 @@
 //! Properties of the loadfile reader: it never panics, printing and reading again changes
 //! nothing, and compiled counts are those of a naive expansion of the text.
 
+#![allow(clippy::unwrap_used, reason = "a test may end with a panic")]
+
 use std::collections::BTreeMap;
 
 use jbodbench::loadfile::check::check;

@@ -1,7 +1,7 @@
 //! The syntax tree: what the lines of a loadfile say, in their order, nothing resolved but names.
 //!
 //! It borrows nothing from the text. Blank lines, comments, spelling and spacing are gone:
-//! [`super::print`] writes the one canonical text of a tree.
+//! module `print` writes the one canonical text of a tree.
 
 use super::program::{Expect, Mod, Operand, PathId, PathSpec, Program, Segment, Template};
 use crate::op::OpKind;

@@ -14,6 +14,9 @@ pub(super) type Slots<'a> = [Vec<&'a Template>; 10];
 /// The slots of a tree.
 pub(super) fn slots(ast: &Ast) -> Slots<'_> {
     let mut slots: Slots<'_> = Default::default();
+    if ast.templates.is_empty() {
+        return slots;
+    }
     for line in &ast.lines {
         if let Node::RandomString(slot, template) = line.node {
             slots[usize::from(slot)].push(&ast.templates[template as usize]);

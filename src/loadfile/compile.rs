@@ -73,11 +73,11 @@ impl<'a> Compiler<'a> {
     fn new(ast: &'a Ast) -> Self {
         let (registers, exprs) = registers(ast);
         let shared = ast.shared.map(|line| Reserved { word: "SHARED", line });
-        let timed = ast.lines.iter().any(|line| has_time(line.time));
+        let (handles, timed) = Handles::of(ast);
         Self {
             ast,
             slots: bounds::slots(ast),
-            handles: Handles::of(ast),
+            handles,
             registers,
             exprs,
             insts: Vec::with_capacity(ast.lines.len()),
@@ -274,9 +274,13 @@ struct Handles {
 }
 
 impl Handles {
-    fn of(ast: &Ast) -> Self {
+    /// The handles of a tree, and whether it has timestamps: in one go, since half a million
+    /// lines are 30 MB.
+    fn of(ast: &Ast) -> (Self, bool) {
         let mut numbers: Vec<i64> = Vec::new();
+        let mut timed = false;
         for line in &ast.lines {
+            timed |= has_time(line.time);
             let Node::Op(op) = line.node else {
                 continue;
             };
@@ -292,7 +296,7 @@ impl Handles {
         numbers.sort_unstable();
         numbers.dedup();
         let last = (numbers.first().copied().unwrap_or(0), 0);
-        Self { numbers, last }
+        (Self { numbers, last }, timed)
     }
 
     #[inline]

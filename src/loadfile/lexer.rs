@@ -11,12 +11,6 @@ use super::error::{LineResult, fault};
 /// Longest line in bytes.
 pub(super) const MAX_LINE: usize = 64 * 1024;
 
-/// The lines of a text with their numbers.
-pub(super) struct Lines<'t> {
-    rest: &'t [u8],
-    number: u32,
-}
-
 /// A line without its end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'t> {
@@ -24,33 +18,76 @@ pub(super) struct Line<'t> {
     pub(super) bytes: &'t [u8],
 }
 
-impl<'t> Lines<'t> {
+/// Goes through a text line by line. Lines and tokens are found in one go: most of a loadfile's
+/// reading time is looking at its bytes.
+pub(super) struct Lexer<'t> {
+    rest: &'t [u8],
+    number: u32,
+}
+
+impl<'t> Lexer<'t> {
     pub(super) fn new(text: &'t [u8]) -> Self {
         // Editors of other systems put a byte-order mark in front.
         let rest = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         Self { rest, number: 0 }
     }
-}
 
-impl<'t> Iterator for Lines<'t> {
-    type Item = Line<'t>;
-
-    fn next(&mut self) -> Option<Line<'t>> {
+    /// The next line, and whether it could be split. `tokens` is the caller's, so that it need
+    /// not be allocated for each line; a comment has the one token `#`.
+    pub(super) fn next(&mut self, tokens: &mut Vec<Token>) -> Option<(Line<'t>, LineResult<()>)> {
+        tokens.clear();
         if self.rest.is_empty() {
             return None;
         }
-        // skip_until is the standard library's way to the C library's vectorised memchr.
-        let mut after = self.rest;
-        let taken = after.skip_until(b'\n').unwrap_or(self.rest.len());
-        let (line, rest) = self.rest.split_at(taken);
-        self.rest = rest;
         self.number = self.number.saturating_add(1);
-        let mut line = line.strip_suffix(b"\n").unwrap_or(line);
-        while let Some(shorter) = line.strip_suffix(b"\r") {
-            line = shorter;
-        }
-        Some(Line { number: self.number, bytes: line })
+        let (end, result) = split(self.rest, tokens);
+        let (bytes, rest) = self.rest.split_at(end);
+        self.rest = rest.get(1..).unwrap_or(&[]);
+        let line = Line { number: self.number, bytes: without_cr(bytes) };
+        trim_cr(line.bytes, tokens);
+        let result = if end > MAX_LINE { too_long(end) } else { result };
+        Some((line, result))
     }
+}
+
+fn without_cr(mut line: &[u8]) -> &[u8] {
+    while let [shorter @ .., b'\r'] = line {
+        line = shorter;
+    }
+    line
+}
+
+fn too_long(len: usize) -> LineResult<()> {
+    let expected = format!("at most {MAX_LINE} bytes in a line");
+    fault(MAX_LINE, format!("the line has {len} bytes"), expected)
+}
+
+/// Where the line ends that starts with the text.
+fn line_end(text: &[u8]) -> usize {
+    // skip_until is the standard library's way to its memchr.
+    let mut after = text;
+    let taken = after.skip_until(b'\n').unwrap_or(text.len());
+    if text[..taken].ends_with(b"\n") { taken - 1 } else { taken }
+}
+
+/// Index of the first byte from `i` on that may end a token: blank, tab, quote, line end, and
+/// the few others below `#`. Eight bytes at a time.
+#[inline]
+fn stop(text: &[u8], mut i: usize) -> usize {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    while let Some(eight) = text.get(i..).and_then(<[u8]>::first_chunk::<8>) {
+        let word = u64::from_le_bytes(*eight);
+        // The top bit of each byte that is less than `#`; the lowest one set is exact.
+        let less = word.wrapping_sub(ONES * b'#' as u64) & !word & (ONES << 7);
+        if less != 0 {
+            return i + less.trailing_zeros() as usize / 8;
+        }
+        i += 8;
+    }
+    while i < text.len() && text[i] >= b'#' {
+        i += 1;
+    }
+    i
 }
 
 /// A token of a line.
@@ -87,6 +124,7 @@ impl Token {
     }
 
     /// As it stands in the line, quotes included.
+    #[inline]
     pub(super) fn raw(self, line: &[u8]) -> &[u8] {
         &line[self.start as usize..self.end as usize]
     }
@@ -101,6 +139,12 @@ impl Token {
         }
     }
 
+    /// As it stands in the line when it has no quotes: the quick way to numbers and words.
+    #[inline]
+    pub(super) fn plain(self, line: &[u8]) -> Option<&[u8]> {
+        (self.form == Form::Plain).then(|| self.raw(line))
+    }
+
     /// Its text for a message.
     pub(super) fn show(self, line: &[u8]) -> String {
         let text = self.text(line);
@@ -110,27 +154,93 @@ impl Token {
     }
 }
 
-/// Splits a line; `tokens` is the caller's so that it need not be allocated for each line.
-pub(super) fn split(line: &[u8], tokens: &mut Vec<Token>) -> LineResult<()> {
-    tokens.clear();
-    if line.len() > MAX_LINE {
-        return fault(
-            MAX_LINE,
-            format!("the line has {} bytes", line.len()),
-            format!("at most {MAX_LINE} bytes in a line"),
-        );
-    }
+/// Splits the line that starts with the text, and says where it ends.
+#[inline]
+fn split(text: &[u8], tokens: &mut Vec<Token>) -> (usize, LineResult<()>) {
     let mut i = 0;
     loop {
-        while i < line.len() && is_separator(line[i]) {
+        while i < text.len() && is_separator(text[i]) {
             i += 1;
         }
-        if i == line.len() {
-            return Ok(());
+        match text.get(i) {
+            None | Some(b'\n') => return (i, Ok(())),
+            // Too long, and its tokens might take all memory: only its end matters.
+            Some(_) if i > MAX_LINE => return (i + line_end(&text[i..]), Ok(())),
+            Some(b'#') if tokens.is_empty() => {
+                let end = i + line_end(&text[i..]);
+                tokens.push(Token { start: i as u32, end: i as u32 + 1, form: Form::Plain });
+                return (end, Ok(()));
+            }
+            Some(_) => {}
         }
-        let token = one(line, i)?;
-        i = token.end();
-        tokens.push(token);
+        match one(text, i) {
+            Ok(token) => {
+                i = token.end();
+                tokens.push(token);
+            }
+            Err(fault) => return (i + line_end(&text[i..]), Err(fault)),
+        }
+    }
+}
+
+/// CRs at the end of a line belong to the line end, not to its last token.
+fn trim_cr(line: &[u8], tokens: &mut Vec<Token>) {
+    let Some(last) = tokens.last_mut() else {
+        return;
+    };
+    if last.end() <= line.len() {
+        return;
+    }
+    if last.at() >= line.len() {
+        tokens.pop();
+        return;
+    }
+    last.end = line.len() as u32;
+    let raw = last.raw(line);
+    let quotes = raw.iter().filter(|&&b| b == b'"').count();
+    if last.form == Form::Mixed && quotes == 2 && raw.starts_with(b"\"") && raw.ends_with(b"\"") {
+        last.form = Form::Quoted;
+    }
+}
+
+/// The token that starts at `start`.
+#[inline]
+fn one(text: &[u8], start: usize) -> LineResult<Token> {
+    let mut i = start;
+    let mut quotes = 0u32;
+    loop {
+        i = stop(text, i);
+        match text.get(i) {
+            None | Some(b' ' | b'\t' | b'\n') => break,
+            Some(b'"') => {
+                quotes += 1;
+                i = closing(text, i)? + 1;
+            }
+            Some(_) => i += 1,
+        }
+    }
+    let form = match quotes {
+        0 => Form::Plain,
+        1 if text[start] == b'"' && text[i - 1] == b'"' => Form::Quoted,
+        _ => Form::Mixed,
+    };
+    // A text has at most 1 GiB.
+    Ok(Token { start: start as u32, end: i as u32, form })
+}
+
+/// The quote that closes the one at `open`.
+#[inline]
+fn closing(text: &[u8], open: usize) -> LineResult<usize> {
+    let mut i = open + 1;
+    loop {
+        i = stop(text, i);
+        match text.get(i) {
+            Some(b'"') => return Ok(i),
+            None | Some(b'\n') => {
+                return fault(open, "this quote is not closed", "a second `\"` on the line");
+            }
+            Some(_) => i += 1,
+        }
     }
 }
 
@@ -151,40 +261,24 @@ pub(super) fn is_separator(byte: u8) -> bool {
     byte == b' ' || byte == b'\t'
 }
 
-/// The token that starts at `start`.
-fn one(line: &[u8], start: usize) -> LineResult<Token> {
-    let mut i = start;
-    let mut quotes = 0usize;
-    while i < line.len() && !is_separator(line[i]) {
-        if line[i] == b'"' {
-            quotes += 1;
-            let Some(len) = line[i + 1..].iter().position(|&b| b == b'"') else {
-                return fault(i, "this quote is not closed", "a second `\"` on the line");
-            };
-            i += len + 1;
-        }
-        i += 1;
-    }
-    let form = match quotes {
-        0 => Form::Plain,
-        1 if line[start] == b'"' && line[i - 1] == b'"' => Form::Quoted,
-        _ => Form::Mixed,
-    };
-    // MAX_LINE is far below 2^32.
-    Ok(Token { start: start as u32, end: i as u32, form })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    type Split = (Vec<String>, Option<usize>);
+
+    /// The tokens of each line, and where its fault is.
+    fn lines(text: &[u8]) -> Vec<Split> {
+        let (mut lexer, mut tokens, mut out) = (Lexer::new(text), Vec::new(), Vec::new());
+        while let Some((line, result)) = lexer.next(&mut tokens) {
+            let text = |t: &Token| String::from_utf8(t.text(line.bytes).into_owned()).unwrap();
+            out.push((tokens.iter().map(text).collect(), result.err().map(|fault| fault.at)));
+        }
+        out
+    }
+
     fn texts(line: &str) -> Vec<String> {
-        let mut tokens = Vec::new();
-        split(line.as_bytes(), &mut tokens).unwrap();
-        tokens
-            .iter()
-            .map(|t| String::from_utf8(t.text(line.as_bytes()).into_owned()).unwrap())
-            .collect()
+        lines(line.as_bytes()).remove(0).0
     }
 
     #[test]
@@ -192,29 +286,53 @@ mod tests {
         assert_eq!(texts("  a\tb  c "), ["a", "b", "c"]);
         assert_eq!(texts("Unlink \"a /b\" 0"), ["Unlink", "a /b", "0"]);
         assert_eq!(texts("x\"y z\"w \"\""), ["xy zw", ""]);
+        assert_eq!(
+            texts("a!b\x01c averyveryverylongtoken! z"),
+            ["a!b\x01c", "averyveryverylongtoken!", "z"]
+        );
         assert!(texts(" \t").is_empty());
     }
 
     #[test]
     fn quotes_are_known_and_columns_right() {
-        let line = b"  Rename \"a b\" c";
         let mut tokens = Vec::new();
-        split(line, &mut tokens).unwrap();
+        let _ = Lexer::new(b"  Rename \"a b\" c\n").next(&mut tokens);
         let facts: Vec<_> = tokens.iter().map(|t| (t.at(), t.is_quoted())).collect();
         assert_eq!(facts, [(2, false), (9, true), (15, false)]);
-        assert_eq!(split(b"ab \"c", &mut tokens).unwrap_err().at, 3);
-        assert_eq!(split(&[b'x'; MAX_LINE + 1], &mut tokens).unwrap_err().at, MAX_LINE);
+        assert_eq!(lines(b"ab \"c\nd")[0].1, Some(3));
+        assert_eq!(lines(b"ab \"c\nd")[1].0, ["d"]);
+        assert_eq!(lines(&[b'x'; MAX_LINE + 1])[0].1, Some(MAX_LINE));
+        assert_eq!(lines(&[b'x'; MAX_LINE])[0].1, None);
     }
 
     #[test]
     fn line_ends_of_all_systems() {
-        let lines: Vec<_> =
-            Lines::new(b"a\r\nb\n\nc").map(|l| (l.number, l.bytes.to_vec())).collect();
+        let found: Vec<_> = lines(b"a\r\nb \r\r\n\n\"c\"\r\n# \"x\nd\re\r")
+            .into_iter()
+            .map(|(tokens, fault)| (tokens.join(","), fault))
+            .collect();
+        let expected = ["a", "b", "", "c", "#", "d\re"].map(|text| (text.to_owned(), None));
+        assert_eq!(found, expected);
+        assert!(lines(b"").is_empty());
+        assert_eq!(lines(b"\xef\xbb\xbfa")[0].0, ["a"]);
+        assert_eq!(lines(b"\n\n").len(), 2);
+        assert_eq!(lines(b"\r\r\na \r").iter().map(|l| l.0.len()).collect::<Vec<_>>(), [0, 1]);
         assert_eq!(
-            lines,
-            [(1, b"a".to_vec()), (2, b"b".to_vec()), (3, b"".to_vec()), (4, b"c".to_vec())]
+            lines(b"a \"\r\nb"),
+            [(vec!["a".to_owned()], Some(2)), (vec!["b".to_owned()], None)]
         );
-        assert_eq!(Lines::new(b"").count(), 0);
-        assert_eq!(Lines::new(b"\xef\xbb\xbfa").next().unwrap().bytes, b"a");
+    }
+
+    /// Long lines must cost neither memory nor the square of their length in time.
+    #[test]
+    fn hostile_lines_are_cheap() {
+        let mut tokens = Vec::new();
+        for pattern in ["a ", "\r", "\"", "!", "\t\r"] {
+            let text = pattern.repeat(4_000_000) + "x\nlast";
+            let mut lexer = Lexer::new(text.as_bytes());
+            assert!(lexer.next(&mut tokens).is_some_and(|(_, result)| result.is_err()));
+            assert!(tokens.len() <= MAX_LINE);
+            assert!(lexer.next(&mut tokens).is_some_and(|(line, _)| line.bytes == b"last"));
+        }
     }
 }

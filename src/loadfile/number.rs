@@ -33,6 +33,23 @@ pub(super) fn literal(text: &[u8]) -> Option<i64> {
     (value <= Operand::MAX_LITERAL).then_some(if negative { -value } else { value })
 }
 
+/// Reads a plain decimal number of at most 17 digits, as nearly all are.
+#[inline]
+pub(super) fn small(text: &[u8]) -> Option<i64> {
+    if text.is_empty() || text.len() > 17 || (text[0] == b'0' && text.len() > 1) {
+        return None;
+    }
+    let mut value = 0;
+    for byte in text {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value * 10 + i64::from(digit);
+    }
+    Some(value)
+}
+
 /// Reads seconds with a fraction to nanoseconds, exactly; digits after the ninth are dropped.
 pub(super) fn timestamp(text: &[u8]) -> Option<u64> {
     if text.iter().any(|b| matches!(b, b'e' | b'E')) {
@@ -147,9 +164,11 @@ mod tests {
             ("0x3fffffffffffffff", (1 << 62) - 1),
         ] {
             assert_eq!(literal(text.as_bytes()), Some(value), "{text}");
+            assert!(small(text.as_bytes()).is_none_or(|small| small == value), "{text}");
         }
         for text in ["", "-", "0x", "08", "1k", "1.5", "--1", "0x4000000000000000", "+1", " 1"] {
             assert_eq!(literal(text.as_bytes()), None, "{text}");
+            assert_eq!(small(text.as_bytes()), None, "{text}");
         }
     }
 

@@ -28,7 +28,11 @@ impl<'t> Parser<'t> {
                 return fault(line.bytes.len(), message, signature.usage(kind.word()));
             }
         };
-        let Some(expect) = status::parse(&last.text(line.bytes)) else {
+        let expect = match last.plain(line.bytes) {
+            Some(text) => status::parse(text),
+            None => status::parse(&last.text(line.bytes)),
+        };
+        let Some(expect) = expect else {
             let message = format!("{} is not a status", last.show(line.bytes));
             let usage = signature.usage(kind.word());
             return fault(last.at(), message, format!("{}; as in: {usage}", status::EXPECTED));
@@ -74,6 +78,23 @@ impl<'t> Parser<'t> {
     /// Reads one number.
     #[inline]
     pub(super) fn number(
+        &mut self,
+        line: Line<'t>,
+        token: Token,
+        role: Role,
+        name: &str,
+    ) -> LineResult<Operand> {
+        if let Some(value) = token.plain(line.bytes).and_then(number::small)
+            && value <= role.limits().1
+            && let Some(operand) = Operand::literal(value)
+        {
+            return Ok(operand);
+        }
+        self.other_number(line, token, role, name)
+    }
+
+    /// Reads a number that is not a short decimal one.
+    fn other_number(
         &mut self,
         line: Line<'t>,
         token: Token,
@@ -136,7 +157,11 @@ impl<'t> Parser<'t> {
             return Ok(());
         }
         let message = format!("{name} {} can become too large", token.show(line.bytes));
-        fault(token.at(), message, format!("{}; bound it, as in *%{}", limits_text(role), high + 1))
+        fault(
+            token.at(),
+            message,
+            format!("{}; bound it, as in *%{}", limits_text(role), high.min(65_535) + 1),
+        )
     }
 
     /// `Sleep usec status`, and dbench 5's directive `SLEEP usec`.

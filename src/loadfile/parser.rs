@@ -4,7 +4,7 @@ use super::ast::{Ast, Line as Tree, Node};
 use super::bounds;
 use super::dialect;
 use super::error::{Diagnostic, Diagnostics, Fault, LineResult, LoadError, fault};
-use super::lexer::{self, Line, Lines, Token};
+use super::lexer::{self, Lexer, Line, Token};
 use super::names::NameTable;
 use super::program::Program;
 use super::source::Source;
@@ -36,7 +36,6 @@ pub(super) struct Parser<'t> {
     pub(super) ops: u64,
     /// Number of paths whose strings and root have been looked at.
     pub(super) paths_seen: usize,
-    tokens: Vec<Token>,
     facts: TextFacts,
 }
 
@@ -66,11 +65,13 @@ pub(super) enum LateCheck {
 pub(super) fn parse(source: &Source, options: &Options) -> Result<Parsed, LoadError> {
     let mut parser = Parser::new(source);
     let mut bad = Diagnostics::default();
-    for line in Lines::new(&source.bytes) {
+    let mut lexer = Lexer::new(&source.bytes);
+    let mut tokens = Vec::new();
+    while let Some((line, split)) = lexer.next(&mut tokens) {
         parser.facts.lines += 1;
-        if let Err(fault) = parser.line(line) {
+        if let Err(fault) = parser.line(line, split, &mut tokens) {
             if bad.total() == 0 {
-                parser.refuse_dialect(&source.name, line)?;
+                parser.refuse_dialect(&source.name, line, &tokens)?;
             }
             parser.drop_repeat();
             bad.push(|| Diagnostic::new(&source.name, line.number, line.bytes, *fault));
@@ -119,31 +120,27 @@ impl<'t> Parser<'t> {
             late: Vec::new(),
             ops: 0,
             paths_seen: 0,
-            tokens: Vec::new(),
             facts,
         }
     }
 
-    fn line(&mut self, line: Line<'t>) -> LineResult<()> {
-        match line.bytes.iter().find(|&&b| !lexer::is_separator(b)) {
-            None => {
-                self.facts.blank += 1;
-                return Ok(());
-            }
-            Some(b'#') => {
-                self.facts.comments += 1;
-                return Ok(());
-            }
-            Some(_) => {}
+    fn line(
+        &mut self,
+        line: Line<'t>,
+        split: LineResult<()>,
+        tokens: &mut Vec<Token>,
+    ) -> LineResult<()> {
+        if let Err(fault) = split
+            && !is_pattern_line(line.bytes, tokens)
+        {
+            return Err(fault);
         }
-        // The list leaves the parser for a moment, so that the parser can be changed.
-        let mut tokens = std::mem::take(&mut self.tokens);
-        let result = match lexer::split(line.bytes, &mut tokens) {
-            Err(fault) if !is_pattern_line(line.bytes, &mut tokens) => Err(fault),
-            _ => self.timed(line, &tokens),
-        };
-        self.tokens = tokens;
-        result
+        match tokens.first() {
+            None => self.facts.blank += 1,
+            Some(first) if first.raw(line.bytes).starts_with(b"#") => self.facts.comments += 1,
+            Some(_) => return self.timed(line, tokens),
+        }
+        Ok(())
     }
 
     /// Takes a timestamp off and hands on the rest.
@@ -169,8 +166,8 @@ impl<'t> Parser<'t> {
     }
 
     fn word(&mut self, line: Line<'t>, time: Option<u64>, tokens: &[Token]) -> LineResult<()> {
-        let word = tokens[0].text(line.bytes);
-        if let Some(kind) = op_kind(&word) {
+        let word = tokens[0].raw(line.bytes);
+        if let Some(kind) = op_kind(word) {
             let op = self.op(line, kind, tokens)?;
             self.push(line, time, Node::Op(op));
             self.ops += 1;
@@ -199,12 +196,17 @@ impl<'t> Parser<'t> {
         Some(repeat)
     }
 
-    fn refuse_dialect(&self, file: &str, line: Line<'t>) -> Result<(), LoadError> {
-        let Some(first) = self.tokens.first() else {
+    fn refuse_dialect(
+        &self,
+        file: &str,
+        line: Line<'t>,
+        tokens: &[Token],
+    ) -> Result<(), LoadError> {
+        let Some(first) = tokens.first() else {
             return Ok(());
         };
         let timed = number::timestamp(first.raw(line.bytes)).is_some();
-        let tokens = &self.tokens[usize::from(timed)..];
+        let tokens = &tokens[usize::from(timed)..];
         let Some(dialect) = dialect::recognise(tokens, line.bytes, self.ops > 0) else {
             return Ok(());
         };
@@ -254,10 +256,27 @@ impl<'t> Parser<'t> {
 
 const TIMESTAMP: &str = "seconds since the start of the pass, like 12.5";
 
-/// The operation that a word names.
+/// The operation that a word names, whatever its case. By length first: a test sees to it that
+/// none is left out.
 #[inline]
-fn op_kind(word: &[u8]) -> Option<OpKind> {
-    OpKind::ALL.iter().copied().find(|kind| kind.word().as_bytes().eq_ignore_ascii_case(word))
+pub(super) fn op_kind(word: &[u8]) -> Option<OpKind> {
+    use OpKind as K;
+    let candidates: &[OpKind] = match word.len() {
+        5 => &[K::ReadX, K::Close, K::Flush, K::LockX, K::Mkdir, K::Rmdir],
+        6 => &[K::WriteX, K::Unlink, K::Rename],
+        7 => &[K::Deltree, K::UnlockX],
+        9 => &[K::NtCreateX],
+        10 => &[K::FindFirst],
+        20 => &[K::QueryFs, K::SetFile],
+        22 => &[K::QueryPath, K::QueryFile],
+        _ => &[],
+    };
+    let is_word = |kind: &OpKind| {
+        let known = kind.word().as_bytes();
+        // A small letter differs from its capital in this bit: most candidates end here.
+        (known[0] ^ word[0]) & !0x20 == 0 && known.eq_ignore_ascii_case(word)
+    };
+    candidates.iter().copied().find(is_word)
 }
 
 /// Whether it is a WRITEPATTERN line: quotes in it are text, so it is split anew without them.

@@ -7,10 +7,12 @@
 
 use super::ast::{Ast, Line, Node, Op, Reserved, Special};
 use super::parser::has_time;
-use super::program::{Mod, Operand, OperandKind, PathId, Piece, Segment};
+use super::program::{Expect, Mod, Operand, OperandKind, PathId, Piece, Segment};
 use super::status;
 use super::words::Signature;
 
+/// Digits of the largest u64.
+const MAX_DIGITS: usize = 20;
 /// Size of a piece in bytes, about.
 const PIECE: usize = 32 * 1024;
 
@@ -121,8 +123,13 @@ impl Printer<'_> {
         for number in &op.numbers[..signature.numbers.len()] {
             self.number(*number);
         }
-        self.out.push(b' ');
-        self.text(status::spell(op.expect));
+        if op.expect == Expect::Success {
+            // As nearly all; a constant is copied without a call.
+            self.out.extend_from_slice(b" NT_STATUS_OK");
+        } else {
+            self.out.push(b' ');
+            self.text(status::spell(op.expect));
+        }
     }
 
     fn time(&mut self, nanos: u64) {
@@ -213,16 +220,19 @@ impl Printer<'_> {
     }
 
     fn unsigned(&mut self, mut value: u64) {
-        let mut digits = [0; 20];
-        let mut start = digits.len();
-        loop {
-            start -= 1;
-            digits[start] = b'0' + (value % 10) as u8;
-            value /= 10;
-            if value == 0 {
-                break;
-            }
+        if value < 10 {
+            self.out.push(b'0' + value as u8);
+            return;
         }
-        self.out.extend_from_slice(&digits[start..]);
+        let digits = value.checked_ilog10().unwrap_or(0) as usize + 1;
+        let start = self.out.len();
+        // Written in place: most of the text is numbers, and a call of memcpy for each costs more
+        // than its digits.
+        self.out.extend_from_slice(&[0; MAX_DIGITS]);
+        self.out.truncate(start + digits);
+        for place in self.out[start..].iter_mut().rev() {
+            *place = b'0' + (value % 10) as u8;
+            value /= 10;
+        }
     }
 }

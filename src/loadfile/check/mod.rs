@@ -1,7 +1,7 @@
 //! `check`: what one pass of one client over a Program does, without doing it.
 //!
 //! Counts come from arithmetic: an instruction counts as often as the loops around it say. Sizes
-//! and handles come from a simulation that runs few rounds of each loop ([`simulate`]). Random
+//! and handles come from a simulation that runs few rounds of each loop (module `simulate`). Random
 //! numbers take their largest value, a random name counts as one name: with them, sizes are
 //! estimates, and the report says so.
 

@@ -204,3 +204,13 @@ fn any_bytes_may_be_in_a_name() {
     assert_eq!(&*loaded.program.bytes, b"/\xff\x01");
     assert_eq!(loaded.program.insts[0].expect, Expect::Errno(17));
 }
+
+#[test]
+fn every_word_is_found_in_any_case() {
+    use super::super::parser::op_kind;
+    for &kind in crate::op::OpKind::ALL {
+        assert_eq!(op_kind(kind.word().as_bytes()), Some(kind));
+        assert_eq!(op_kind(kind.word().to_ascii_uppercase().as_bytes()), Some(kind));
+    }
+    assert_eq!(op_kind(b"Readx_"), None);
+}
