@@ -90,7 +90,7 @@ impl Worker<'_> {
         self.progress.note(&notes::before(self.request, &prepared));
         if self.request.dry_run {
             self.say_dry_run(&prepared);
-            self.done(0).await;
+            self.done(0, false).await;
             return Ok(());
         }
         let mut outlet = Outlet::open(self.request)?;
@@ -309,7 +309,7 @@ impl Worker<'_> {
                 let root = disk.tree.root_path().display();
                 self.progress.note(&format!("kept: {root}"));
             }
-            self.done(code).await;
+            self.done(code, !stuck.is_empty()).await;
             return;
         }
         let removals = free.into_iter().map(|disk| clean::start(disk.tree, disk.made)).collect();
@@ -317,7 +317,8 @@ impl Worker<'_> {
         for line in &left {
             self.progress.note(line);
         }
-        self.done(if left.is_empty() { code } else { code.max(1) }).await;
+        let code = if left.is_empty() { code } else { code.max(1) };
+        self.done(code, !stuck.is_empty()).await;
         if stuck.is_empty() {
             return;
         }
@@ -349,9 +350,9 @@ impl Worker<'_> {
         self.progress.note(&format!("jbodbench: {error}"));
     }
 
-    async fn done(&mut self, code: u8) {
+    async fn done(&mut self, code: u8, stays: bool) {
         self.progress.finish();
-        self.link.send(&FromWorker::Done { code }).await;
+        self.link.send(&FromWorker::Done { code, stays }).await;
     }
 }
 
