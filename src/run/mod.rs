@@ -14,6 +14,7 @@ mod notes;
 mod outcome;
 mod outlet;
 mod prepare;
+mod report;
 mod request;
 mod rows;
 mod setup;
