@@ -1,6 +1,5 @@
 //! The worker: one run from beginning to end.
 
-use std::io::Write;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::sync::Arc;
