@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::net::UnixStream;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::oneshot;
 
-use super::clean;
+use super::clean::{self, Removed};
 use super::drain::{Drain, drain};
 use super::live::LiveDisk;
 use super::meter::{Cut, Meter};
@@ -18,7 +19,7 @@ use super::outlet::Outlet;
 use super::prepare::{Prepared, prepare};
 use super::rows::{RowMaker, RunFacts};
 use super::setup::{event_channel, make_trees, start_pools};
-use super::{RunError, RunRequest};
+use super::{RunError, RunRequest, Straggler};
 use crate::engine::{Engine, SyncEngine};
 use crate::front::{FromWorker, Link};
 use crate::host::facts::HostFacts;
@@ -39,14 +40,15 @@ pub fn run(request: &RunRequest) -> Result<(), RunError> {
     let result = runtime.block_on(async {
         let _ignored = ignore_signals().map_err(|error| RunError::failed(error.to_string()))?;
         let mut link = link_to_front().map_err(|error| RunError::failed(error.to_string()))?;
-        Worker { request, link: &mut link, progress: Progress::new(request.progress) }.run().await
+        let progress = Progress::new(request.progress);
+        Worker { request, link: &mut link, progress, stragglers: Vec::new() }.run().await
     });
     runtime.shutdown_background();
     result
 }
 
 /// A signal from the terminal reaches this process too, but the front decides what it means.
-fn ignore_signals() -> std::io::Result<[tokio::signal::unix::Signal; 3]> {
+fn ignore_signals() -> std::io::Result<[Signal; 3]> {
     Ok([
         signal(SignalKind::interrupt())?,
         signal(SignalKind::terminate())?,
@@ -64,6 +66,8 @@ pub(super) struct Worker<'a> {
     pub(super) request: &'a RunRequest,
     link: &'a mut Link,
     pub(super) progress: Progress,
+    /// Disks that did not answer before the load.
+    stragglers: Vec<Straggler>,
 }
 
 /// What the measured part leaves.
@@ -92,9 +96,12 @@ impl Worker<'_> {
         let run_id = run_id();
         let rows = RowMaker::new(self.request, &host, &run_id, SyncEngine::NAME);
         let started = boot_time();
-        let Prepared { disks, mut left_out, .. } = prepared;
-        let (trees, late) = make_trees(self.request, &run_id, disks, self.link).await?;
-        left_out.extend(late);
+        let Prepared { disks, mut left_out, straggler, .. } = prepared;
+        self.stragglers.extend(straggler);
+        let made = make_trees(self.request, &run_id, disks, self.link).await?;
+        left_out.extend(made.left_out);
+        self.stragglers.extend(made.straggler);
+        let trees = made.trees;
         for disk in &left_out {
             self.progress.note(&notes::left_out(disk));
         }
@@ -152,46 +159,51 @@ impl Worker<'_> {
         let dirty_bytes = meter.dirty_bytes;
         drop(meter);
         let drains = match cut {
-            None => drain(&disks, self.link).await,
+            None => drain(&disks, self.request.grace, self.link).await,
             Some(_) => disks.iter().map(|_| None).collect(),
         };
         let run = RunFacts { window, changes, dirty_bytes };
         Ok(Measured { disks, events, cut, run, drains })
     }
 
-    /// Removes what the run made. A disk with stuck threads does not hold up the others, nor the
-    /// front: it is cleaned when it answers, by this process alone.
+    /// Removes what the run made. A disk that does not answer holds up neither the others nor the
+    /// front: it is cleaned when it does, by this process alone.
     async fn clean(mut self, measured: Measured, code: u8) {
-        let Measured { disks, mut events, .. } = measured;
-        let (free, mut stuck) = clean::split(disks);
+        let Measured { disks, events, .. } = measured;
+        let grace = self.request.grace;
+        let (free, stuck) = clean::split(disks);
         if self.request.keep {
             for disk in free.iter().chain(&stuck) {
                 let root = disk.tree.root_path().display();
                 self.progress.note(&format!("kept: {root}"));
             }
-            self.done(code, !stuck.is_empty()).await;
+            self.done(code, !stuck.is_empty() || !self.stragglers.is_empty()).await;
             return;
         }
-        let removals = free.into_iter().map(|disk| clean::start(disk.tree, disk.made)).collect();
-        let left = clean::wait(removals, self.link).await;
-        for line in &left {
+        let removals = free.into_iter().map(|disk| clean::start(disk, grace)).collect();
+        let Removed { complaints, unfinished } = clean::wait(removals, self.link).await;
+        for line in &complaints {
             self.progress.note(line);
         }
-        let code = if left.is_empty() { code } else { code.max(1) };
-        self.done(code, !stuck.is_empty()).await;
-        if stuck.is_empty() {
+        let code = if complaints.is_empty() { code } else { code.max(1) };
+        let stays = !(stuck.is_empty() && unfinished.is_empty() && self.stragglers.is_empty());
+        self.done(code, stays).await;
+        if !stays {
             return;
         }
         detach();
-        while stuck.iter().any(|disk| disk.running() > 0) {
-            let Some(event) = events.recv().await else { break };
-            let number = event.disk();
-            if let Some(disk) = stuck.iter_mut().find(|disk| disk.number == number) {
-                disk.take(event);
-            }
+        let rest = async {
+            clean::wait_for_ever(unfinished).await;
+            let stuck = until_free(stuck, events).await;
+            let removals = stuck.into_iter().map(|disk| clean::start(disk, grace)).collect();
+            clean::wait_for_ever(removals).await;
+            wait_for_stragglers(self.stragglers).await;
+        };
+        // Nobody forwards signals any more: one that comes now is meant for this process.
+        tokio::select! {
+            () = rest => {}
+            () = any_signal() => {}
         }
-        let removals = stuck.into_iter().map(|disk| clean::start(disk.tree, disk.made)).collect();
-        clean::wait(removals, self.link).await;
     }
 
     fn say_dry_run(&mut self, prepared: &Prepared) {
@@ -213,6 +225,44 @@ impl Worker<'_> {
     async fn done(&mut self, code: u8, stays: bool) {
         self.progress.finish();
         self.link.send(&FromWorker::Done { code, stays }).await;
+    }
+}
+
+/// Waits until the stuck threads of disks have come back.
+async fn until_free(
+    mut disks: Vec<LiveDisk>,
+    mut events: UnboundedReceiver<Event>,
+) -> Vec<LiveDisk> {
+    while disks.iter().any(|disk| disk.running() > 0) {
+        let Some(event) = events.recv().await else { break };
+        let number = event.disk();
+        if let Some(disk) = disks.iter_mut().find(|disk| disk.number == number) {
+            disk.take(event);
+        }
+    }
+    disks
+}
+
+async fn wait_for_stragglers(stragglers: Vec<Straggler>) {
+    let (sender, done) = oneshot::channel();
+    let wait = move || {
+        stragglers.into_iter().for_each(|Straggler(wait)| wait());
+        let _ = sender.send(());
+    };
+    if std::thread::Builder::new().spawn(wait).is_ok() {
+        let _ = done.await;
+    }
+}
+
+/// Waits for a signal that comes from now on.
+async fn any_signal() {
+    let Ok([mut interrupt, mut terminate, mut hangup]) = ignore_signals() else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+        _ = hangup.recv() => {}
     }
 }
 
