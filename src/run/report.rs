@@ -18,6 +18,9 @@ use crate::host::kmsg::kernel_lines_naming;
 use crate::metrics::DiskTotals;
 use crate::output::{DiskLine, Report, Status, end_text};
 
+/// Kernel log level of a warning: 4, and less for what is worse.
+const WARNING: u8 = 4;
+
 impl Worker<'_> {
     /// Writes rows and table; returns the exit code.
     pub(super) fn report(
@@ -122,8 +125,11 @@ impl Worker<'_> {
             .filter_map(|disk| disk.ready.device.as_ref())
             .flat_map(crate::host::device::DeviceFacts::all_names)
             .collect();
-        let lines: Vec<String> =
-            kernel_lines_naming(&names, started).into_iter().map(|line| line.text).collect();
+        let lines: Vec<String> = kernel_lines_naming(&names, started)
+            .into_iter()
+            .filter(|line| line.level <= WARNING)
+            .map(|line| line.text)
+            .collect();
         for line in lines.iter().take(10) {
             self.progress.note(&format!("kernel: {line}"));
         }
