@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use super::hostfile;
 use super::live::{Cost, LiveDisk};
-use super::meter::{Cut, Window};
 use super::notes;
 use super::outcome::{Outcome, check_sums};
 use super::outlet::{Outlet, sink_failed};
 use super::prepare::LeftOut;
 use super::rows::RowMaker;
+use super::window::{Cut, Window};
 use super::worker::{Measured, Worker};
 use crate::client::PassTimes;
 use crate::host::facts::HostFacts;
