@@ -153,20 +153,12 @@ fn waiting_notes(disk: &LiveDisk, window: Window) -> Vec<String> {
 
 /// How much of what was written reached the devices within the window.
 fn device_note(disks: &[LiveDisk], outcomes: &[Outcome]) -> Option<String> {
-    let (mut written, mut reached) = (0, 0);
-    let mut seen = Vec::new();
-    for (disk, outcome) in disks.iter().zip(outcomes) {
-        let Some((before, after)) = disk.device_before.as_ref().zip(disk.device_after.as_ref())
-        else {
-            continue;
-        };
-        written += outcome.totals.get(OpKind::WriteX).map_or(0, |summary| summary.tally.bytes);
-        let name = disk.ready.device.as_ref().map(|device| &device.name);
-        if !seen.contains(&name) {
-            seen.push(name);
-            reached += after.delta(before).write_bytes;
-        }
-    }
+    let reached = super::rows::device_sums(disks)?.write_bytes;
+    let on_device = disks.iter().zip(outcomes).filter(|(disk, _)| disk.device_before.is_some());
+    let written: u64 = on_device
+        .filter_map(|(_, outcome)| outcome.totals.get(OpKind::WriteX))
+        .map(|summary| summary.tally.bytes)
+        .sum();
     (written > 0).then(|| {
         format!(
             "{:.0} % of the written bytes reached the devices ({} of {})",

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use super::hostfile;
-use super::live::{Cost, LiveDisk};
+use super::live::LiveDisk;
 use super::notes;
 use super::outcome::{Outcome, check_sums};
 use super::outlet::{Outlet, sink_failed};
@@ -50,9 +50,7 @@ impl Worker<'_> {
             all_rows.extend(rows.passes(disk, run.window));
         }
         all_rows.extend(left_out.iter().map(|disk| rows.left_out(disk)));
-        let mut cost = Cost::default();
-        disks.iter().for_each(|disk| cost.merge(&disk.cost));
-        all_rows.extend(rows.summary_of_all(&of_all(&outcomes, run.window), &cost, run));
+        all_rows.extend(rows.summary_of_all(&of_all(&outcomes, run.window), disks, run));
         match cut {
             Some(Cut::ReaderGone) => code = 141,
             Some(Cut::Unwritable(error)) => {

@@ -1,6 +1,7 @@
 //! Results as rows.
 
 use crate::client::ErrorSample;
+use crate::host::diskstats::DeviceCounters;
 use crate::host::facts::HostFacts;
 use crate::host::sample::HostDelta;
 use crate::metrics::{DiskTotals, OpSummary};
@@ -108,7 +109,14 @@ impl RowMaker {
     }
 
     /// Summary rows of all disks together.
-    pub(super) fn summary_of_all(&self, all: &Outcome, cost: &Cost, run: &RunFacts) -> Vec<Row> {
+    pub(super) fn summary_of_all(
+        &self,
+        all: &Outcome,
+        disks: &[LiveDisk],
+        run: &RunFacts,
+    ) -> Vec<Row> {
+        let mut cost = Cost::default();
+        disks.iter().for_each(|disk| cost.merge(&disk.cost));
         let mut rows: Vec<Row> = all
             .totals
             .iter()
@@ -116,7 +124,12 @@ impl RowMaker {
             .collect();
         let total = all.totals.all();
         let mut row = self.summary_row(None, "all", &total, all, run);
-        set_cost(&mut row, cost, total.tally.ops);
+        set_cost(&mut row, &cost, total.tally.ops);
+        if let Some(moved) = device_sums(disks) {
+            row.set(Column::DevReadBytes, moved.read_bytes)
+                .set(Column::DevWriteBytes, moved.write_bytes)
+                .set(Column::DevFlushes, moved.flushes);
+        }
         row.set(Column::DirtyBytes, run.dirty_bytes);
         row.set(Column::StealS, run.changes.as_ref().and_then(|changes| changes.steal_s));
         rows.push(row);
@@ -279,6 +292,24 @@ fn set_cost(row: &mut Row, cost: &Cost, ops: u64) {
         .set(Column::RunDelayS, cost.run_delay.map(|delay| delay.as_secs_f64()))
         .set(Column::CtxVoluntary, cost.voluntary)
         .set(Column::CtxInvoluntary, cost.involuntary);
+}
+
+/// What all devices did in the window, each counted once.
+pub(super) fn device_sums(disks: &[LiveDisk]) -> Option<DeviceCounters> {
+    let mut seen = Vec::new();
+    let mut sum: Option<DeviceCounters> = None;
+    for disk in disks {
+        let (Some(before), Some(after)) = (&disk.device_before, &disk.device_after) else {
+            continue;
+        };
+        let name = disk.ready.device.as_ref().map(|device| device.name.as_str());
+        if !seen.contains(&name) {
+            seen.push(name);
+            let moved = after.delta(before);
+            sum = Some(sum.map_or(moved, |sum| sum + moved));
+        }
+    }
+    sum
 }
 
 fn set_device(row: &mut Row, disk: &LiveDisk, run: &RunFacts) {
