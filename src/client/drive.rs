@@ -140,13 +140,21 @@ impl<'a, E: Engine> Client<'a, E> {
         let mut at = 0;
         while let Some(inst) = program.insts.get(at) {
             at += 1;
+            let timestamp = timestamp(program, at - 1);
             match inst.op {
                 Some(op) => {
-                    let intended = pace.intended(self.pass_start, timestamp(program, at - 1));
+                    let intended = pace.intended(self.pass_start, timestamp);
                     let start = self.wait_for_start(intended, pace).await;
                     self.operation(op, inst, start).await;
                 }
-                None => at = self.control_step(inst, at).await,
+                None => {
+                    let intended = pace.intended_control(self.pass_start, timestamp);
+                    if let Some(until_ns) = intended.filter(|at| *at > self.now) {
+                        self.call(Call::Sleep { until_ns }).await.ok();
+                        self.now = now_ns();
+                    }
+                    at = self.control_step(inst, at).await;
+                }
             }
             if self.must_end() {
                 return false;
@@ -302,13 +310,14 @@ impl<'a, E: Engine> Client<'a, E> {
         if let Some(path) = self.error_path.take_if(|_| !op.names_a_path()) {
             self.render(path, crate::engine::PathSlot::First);
         }
-        let (engine, index, at_ns) = (self.engine, self.index, self.now);
+        let (slot, at_ns) = (self.engine.slot(self.index), self.now);
+        let path = if op == OpKind::QueryFs { &slot.root } else { &slot.first };
         self.setup.errors.add(|| ErrorSample {
             at_ns,
             client: self.setup.client,
             line: inst.line,
             op,
-            path: String::from_utf8_lossy(engine.slot(index).first.as_bytes()).into_owned(),
+            path: String::from_utf8_lossy(path.as_bytes()).into_owned(),
             fault,
         });
     }

@@ -15,6 +15,9 @@ mod report;
 mod resolve;
 mod values;
 
+#[cfg(test)]
+mod tests;
+
 pub use drive::{Client, ClientSetup};
 pub use report::{ClientReport, Ended, ErrorLog, ErrorSample, PassTimes, Tallies, Waiting};
 pub use values::SplitMix64;

@@ -53,15 +53,26 @@ impl Pace {
         timestamp_ns: Option<u64>,
     ) -> Option<u64> {
         match self {
-            Self::Closed => None,
-            Self::Timestamps { speed } => {
-                timestamp_ns.map(|at| pass_start_ns + (at as f64 / *speed) as u64)
-            }
             Self::Rate { period_ns, next_ns } => {
                 let at = *next_ns as u64;
                 *next_ns += *period_ns;
                 Some(at)
             }
+            _ => self.intended_control(pass_start_ns, timestamp_ns),
+        }
+    }
+
+    /// When a control instruction is meant to be executed: only a timestamp of its own says so.
+    pub(super) fn intended_control(
+        &self,
+        pass_start_ns: u64,
+        timestamp_ns: Option<u64>,
+    ) -> Option<u64> {
+        match self {
+            Self::Timestamps { speed } => {
+                timestamp_ns.map(|at| pass_start_ns + (at as f64 / *speed) as u64)
+            }
+            Self::Closed | Self::Rate { .. } => None,
         }
     }
 
