@@ -122,13 +122,13 @@ pub(super) struct ResultArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
     /// Add to a CSV file that has the same columns
-    #[arg(long, requires = "out")]
+    #[arg(long, requires = "out", hide_short_help = true)]
     pub(super) append: bool,
     /// Form of the result [default: a table on a terminal, else csv]
     #[arg(long, value_enum)]
     pub(super) format: Option<FormatArg>,
     /// A name for the run, in every row
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", hide_short_help = true)]
     pub(super) label: Option<String>,
     /// A row for every disk this often; 0 for none
     #[arg(long, value_name = "DUR", value_parser = parse_duration, default_value = "1s")]
