@@ -210,6 +210,9 @@ impl<'a> Meter<'a> {
         if now >= self.next_frame_ns {
             self.frame(now);
             self.next_frame_ns = now + nanos(FRAME);
+            if self.outlet.reader_is_gone() {
+                self.stop(Cut::ReaderGone);
+            }
         }
     }
 
