@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use jbodbench::loadfile::{Options, load, load_source, source::Source};
+use jbodbench::loadfile::{Options, Source, load, load_source};
 
 const CLIENT_TXT: &str = "/usr/share/dbench/client.txt";
 const LINES: usize = 458_344;

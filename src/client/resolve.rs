@@ -1,7 +1,7 @@
 //! What Samba does around a name, and dbench after it: look for it in another spelling, read an
 //! attribute, sync the directory.
 
-use crate::engine::{Call, CallResult, Engine, Errno, PathSlot, RawFd};
+use crate::engine::{Call, CallResult, Engine, Errno, PathSlot, RawFd, count_entries, has_entry};
 
 use super::Client;
 
@@ -46,8 +46,7 @@ impl<E: Engine> Client<'_, E> {
         let slot = self.engine.slot(self.index);
         let whole = slot.path(path).as_bytes();
         let name = whole.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-        crate::engine::entries(&slot.dir, filled)
-            .any(|entry| entry.len() == name.len() && entry.eq_ignore_ascii_case(name))
+        has_entry(&slot.dir, filled, name)
     }
 
     /// Reads at most `max` entries of the directory that a pattern stands in.
@@ -60,7 +59,7 @@ impl<E: Engine> Client<'_, E> {
             match result {
                 Ok(filled) if filled > 0 => {
                     let slot = self.engine.slot(self.index);
-                    seen += crate::engine::entries(&slot.dir, filled as usize).count() as u64;
+                    seen += count_entries(&slot.dir, filled as usize);
                 }
                 _ => break,
             }

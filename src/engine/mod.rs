@@ -22,7 +22,7 @@ pub use clock::now_ns;
 pub use control::{Control, SyncPoints};
 pub use null::NullEngine;
 pub use scripted::{Reply, ScriptedEngine};
-pub use slot::{Slot, SlotLayout, entries};
+pub use slot::{Slot, SlotLayout, count_entries, has_entry};
 pub use sync::SyncEngine;
 pub use sys::{Directory, PathBuffer, Stat};
 

@@ -113,10 +113,10 @@ impl std::ops::DerefMut for DataBuffer {
     }
 }
 
-/// Names of the first `filled` bytes of a directory buffer, as `getdents64` lays them out:
-/// 8 bytes inode, 8 bytes offset, 2 bytes record length, 1 byte type, then the name and a NUL.
-pub fn entries(dir: &[u8], filled: usize) -> impl Iterator<Item = &[u8]> {
-    const NAME: usize = 19;
+/// Records of the first `filled` bytes of a directory buffer, as `getdents64` lays them out:
+/// 8 bytes inode, 8 bytes offset, 2 bytes record length, 1 byte type, then the name, a NUL, and
+/// zeroes up to a multiple of 8.
+fn records(dir: &[u8], filled: usize) -> impl Iterator<Item = &[u8]> {
     let mut rest = &dir[..filled.min(dir.len())];
     std::iter::from_fn(move || {
         if rest.len() < NAME {
@@ -125,8 +125,61 @@ pub fn entries(dir: &[u8], filled: usize) -> impl Iterator<Item = &[u8]> {
         let len = usize::from(u16::from_ne_bytes([rest[16], rest[17]])).max(NAME).min(rest.len());
         let (record, tail) = rest.split_at(len);
         rest = tail;
-        let name = &record[NAME..];
-        let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
-        Some(&name[..end])
+        Some(record)
     })
+}
+
+/// Where the name stands in a directory record.
+const NAME: usize = 19;
+
+/// Number of directory entries in the first `filled` bytes of a buffer.
+pub fn count_entries(dir: &[u8], filled: usize) -> u64 {
+    records(dir, filled).count() as u64
+}
+
+/// Whether the entries in the first `filled` bytes of a buffer hold a name, ignoring case.
+pub fn has_entry(dir: &[u8], filled: usize, name: &[u8]) -> bool {
+    // The length of a record tells nearly all names apart, without a look at their bytes.
+    let len = (NAME + name.len() + 1).next_multiple_of(8);
+    records(dir, filled).any(|record| {
+        record.len() == len
+            && record[NAME + name.len()] == 0
+            && record[NAME..NAME + name.len()].eq_ignore_ascii_case(name)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the kernel writes for the entries `.`, `Ab` and `a-longer-name`.
+    fn buffer() -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for name in [".", "Ab", "a-longer-name"] {
+            let len = (NAME + name.len() + 1).next_multiple_of(8);
+            let start = bytes.len();
+            bytes.resize(start + len, 0);
+            bytes[start + 16] = len as u8;
+            bytes[start + NAME..start + NAME + name.len()].copy_from_slice(name.as_bytes());
+        }
+        bytes
+    }
+
+    #[test]
+    fn names_are_found_in_any_case_and_whole() {
+        let dir = buffer();
+        let has = |name: &str| has_entry(&dir, dir.len(), name.as_bytes());
+        assert!(has("AB") && has("a-LONGER-name") && has("."));
+        assert!(!has("a") && !has("abc") && !has("a-longer-nam") && !has(""));
+        assert_eq!(count_entries(&dir, dir.len()), 3);
+        assert_eq!(count_entries(&dir, 24), 1);
+    }
+
+    #[test]
+    fn a_damaged_buffer_is_no_panic() {
+        let mut dir = buffer();
+        dir[16] = 255;
+        assert_eq!(count_entries(&dir, dir.len()), 1);
+        assert_eq!(count_entries(&dir, usize::MAX), 1);
+    }
 }

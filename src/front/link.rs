@@ -29,6 +29,8 @@ pub enum FromWorker {
     Done {
         /// The exit code.
         code: u8,
+        /// Whether the worker stays behind for a disk that does not answer.
+        stays: bool,
     },
 }
 
@@ -98,9 +100,9 @@ mod tests {
             let (mut a, mut b) = (Link::new(a), Link::new(b));
             let tree = MadeTree { disk: b"/m\xff\n".to_vec(), name: b"x".to_vec(), dev: 1, ino: 2 };
             a.send(&FromWorker::Made(tree.clone())).await;
-            a.send(&FromWorker::Done { code: 3 }).await;
+            a.send(&FromWorker::Done { code: 3, stays: false }).await;
             assert_eq!(b.receive().await, Some(FromWorker::Made(tree)));
-            assert_eq!(b.receive().await, Some(FromWorker::Done { code: 3 }));
+            assert_eq!(b.receive().await, Some(FromWorker::Done { code: 3, stays: false }));
             drop(a);
             assert_eq!(b.receive::<FromWorker>().await, None);
         });

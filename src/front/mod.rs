@@ -30,6 +30,9 @@ pub const WORKER: &str = "JBODBENCH_WORKER";
 /// After a second signal the worker has this long to hand over its results.
 const LEAVE_AFTER: Duration = Duration::from_secs(2);
 
+/// A worker that is done exits within this time, thousands of threads and their memory included.
+const EXIT_WITHIN: Duration = Duration::from_secs(10);
+
 /// Signals that end a run.
 const SIGNALS: [(i32, fn() -> SignalKind); 3] =
     [(1, SignalKind::hangup), (2, SignalKind::interrupt), (15, SignalKind::terminate)];
@@ -109,7 +112,13 @@ impl Front {
                 message = self.link.receive::<FromWorker>() => match message {
                     Some(FromWorker::Made(tree)) => self.trees.made(tree),
                     Some(FromWorker::Removed(tree)) => self.trees.removed(&tree),
-                    Some(FromWorker::Done { code }) => return Ok(self.code(code)),
+                    Some(FromWorker::Done { code, stays }) => {
+                        if !stays {
+                            // Reaps it, which not every process 1 would do.
+                            let _ = tokio::time::timeout(EXIT_WITHIN, self.child.wait()).await;
+                        }
+                        return Ok(self.code(code));
+                    }
                     None => {
                         return Ok(self.bury(say).await);
                     }

@@ -20,10 +20,12 @@ mod lexer;
 mod names;
 mod number;
 mod op_line;
+mod operand;
 mod parser;
 mod print;
 pub mod program;
-pub mod source;
+pub mod segment;
+mod source;
 mod status;
 mod template;
 #[cfg(test)]

@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+pub use super::operand::{Expr, HandleRef, Mod, Operand, OperandKind, Register};
+pub use super::segment::{PathSpec, Piece, Segment, Template, Wild};
 use crate::op::OpKind;
 
 /// Index of a path in [`Program::paths`].
@@ -253,178 +255,6 @@ pub enum Action {
     },
 }
 
-/// A number: a literal or an expression, in eight bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Operand(u64);
-
-/// What an [`Operand`] holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OperandKind {
-    /// A literal.
-    Literal(i64),
-    /// An expression to evaluate.
-    Expr(ExprId),
-}
-
-impl Operand {
-    /// The largest literal; the smallest is its negative.
-    pub const MAX_LITERAL: i64 = (1 << 62) - 1;
-    const EXPR: u64 = 1 << 63;
-
-    /// A literal, or `None` when it is beyond ±[`Operand::MAX_LITERAL`].
-    #[must_use]
-    pub const fn literal(value: i64) -> Option<Self> {
-        if value > Self::MAX_LITERAL || value < -Self::MAX_LITERAL {
-            return None;
-        }
-        Some(Self((value as u64) & !Self::EXPR))
-    }
-
-    /// An expression.
-    #[must_use]
-    pub const fn expr(id: ExprId) -> Self {
-        Self(Self::EXPR | id.0 as u64)
-    }
-
-    /// What it holds.
-    #[inline]
-    #[must_use]
-    pub const fn kind(self) -> OperandKind {
-        if self.0 & Self::EXPR == 0 {
-            // Bit 62 is the sign of the literal: move it up and back.
-            OperandKind::Literal(((self.0 << 1) as i64) >> 1)
-        } else {
-            OperandKind::Expr(ExprId(self.0 as u32))
-        }
-    }
-}
-
-/// The handle that an instruction names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum HandleRef {
-    /// A literal handle number: its slot in [`Program::handles`].
-    Slot(u32),
-    /// A computed handle number.
-    Dynamic(ExprId),
-}
-
-/// A number that is computed each time.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Expr {
-    /// `*`: a random number from 0 to 2^62 - 1, then changed from left to right.
-    Random {
-        /// The changes.
-        mods: Box<[Mod]>,
-    },
-    /// `+n`: the value of a register plus `add`.
-    Previous {
-        /// Index in [`Program::registers`].
-        register: u16,
-        /// What is added.
-        add: i64,
-    },
-    /// `+child`: the client's number within its disk.
-    Child,
-    /// `+num_children`: the number of clients of the disk.
-    Children,
-    /// A number spelled with `$n`: the segments rendered, then read as a number (0 if it is none).
-    Text {
-        /// First index in [`Program::segments`].
-        first: u32,
-        /// Number of segments.
-        count: u16,
-    },
-}
-
-/// A change to a random number. None of the values is 0 or negative.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mod {
-    /// `/y`: round down to a multiple of y.
-    Align(i64),
-    /// `%y`: remainder of the division by y.
-    Modulo(i64),
-    /// `+y`: add y.
-    Add(i64),
-}
-
-/// The last value that a client evaluated at one position of one operation, 0 at first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Register {
-    /// The operation.
-    pub op: OpKind,
-    /// Position among the line's numbers, handle included, from 0.
-    pub position: u8,
-}
-
-/// A path: segments and what is known of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PathSpec {
-    /// First index in [`Program::segments`].
-    pub first: u32,
-    /// Number of segments.
-    pub count: u16,
-    /// Whether the name has one of the wildcards `< > * ? "`.
-    pub wild: Wild,
-}
-
-/// Whether a path is a pattern.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wild {
-    /// It has no wildcard.
-    No,
-    /// It has one.
-    Yes,
-    /// A random string may bring one in: look at the rendered name.
-    Ask,
-}
-
-/// A piece of a path below the run directory, rendered one after the other. The first literal
-/// starts with `/`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Segment {
-    /// Bytes of [`Program::bytes`].
-    Literal {
-        /// First index.
-        start: u32,
-        /// Length.
-        len: u16,
-    },
-    /// `client<n>`, n being the client's number within its disk.
-    Client,
-    /// The value of string slot 0 to 9.
-    Slot(u8),
-}
-
-/// A RANDOMSTRING text: pieces one after the other.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Template {
-    /// The pieces.
-    pub pieces: Box<[Piece]>,
-}
-
-/// A piece of a [`Template`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
-    /// Bytes as they are.
-    Literal(Box<[u8]>),
-    /// One byte drawn from a set that is not empty.
-    OneOf(Box<[u8]>),
-}
-
-impl Template {
-    /// Longest value in bytes. The compiler keeps it at [`Program::MAX_STRING`] or less.
-    #[must_use]
-    pub fn max_len(&self) -> usize {
-        self.pieces
-            .iter()
-            .map(|piece| match piece {
-                Piece::Literal(bytes) => bytes.len(),
-                Piece::OneOf(_) => 1,
-            })
-            .sum()
-    }
-}
-
 impl Program {
     /// In [`Program::times`]: this instruction has no timestamp.
     pub const NO_TIME: u64 = u64::MAX;
@@ -464,15 +294,6 @@ impl Program {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn operands_keep_their_value() {
-        for value in [0, 1, -1, 4096, Operand::MAX_LITERAL, -Operand::MAX_LITERAL] {
-            assert_eq!(Operand::literal(value).unwrap().kind(), OperandKind::Literal(value));
-        }
-        assert_eq!(Operand::literal(Operand::MAX_LITERAL + 1), None);
-        assert_eq!(Operand::expr(ExprId(7)).kind(), OperandKind::Expr(ExprId(7)));
-    }
 
     #[test]
     fn an_instruction_stays_small() {

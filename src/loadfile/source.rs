@@ -10,7 +10,7 @@ use super::error::LoadError;
 
 /// Largest loadfile, inflated. A small gzip file can inflate to anything: this keeps it from
 /// taking all memory.
-pub const MAX_BYTES: u64 = 1 << 30;
+pub(super) const MAX_BYTES: u64 = 1 << 30;
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 

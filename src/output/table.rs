@@ -192,19 +192,19 @@ mod tests {
     #[test]
     fn the_whole_text_by_hand() {
         // 1999 writes and one close in 2 s are 1000 ops/s and 1 MB/s a disk.
-        let mut unwritable = line("/mnt/c", Status::Skipped, 0);
-        unwritable.passes = 0;
+        let mut left_out = line("/mnt/c", Status::Skipped, 0);
+        left_out.passes = 0;
         let report = report(vec![
             line("/mnt/a", Status::Ok, 1999),
             line("/mnt/b", Status::Errors, 1999),
-            unwritable,
+            left_out,
         ]);
         let expected = "\
-disk         status      ops/s  MB/s     p50     p99     max  errors  passes   pass
-/mnt/a       ok          1.00k  1.00  12.0us  12.0us  2.00ms       1       3  500ms
-/mnt/b       errors      1.00k  1.00  12.0us  12.0us  2.00ms       1       3  500ms
-/mnt/c       unwritable      -     -       -       -       -       -       -      -
-all 3 disks  2 not ok    2.00k  2.00  12.0us  12.0us  2.00ms       2       6  500ms
+disk         status    ops/s  MB/s     p50     p99     max  errors  passes   pass
+/mnt/a       ok        1.00k  1.00  12.0us  12.0us  2.00ms       1       3  500ms
+/mnt/b       errors    1.00k  1.00  12.0us  12.0us  2.00ms       1       3  500ms
+/mnt/c       skipped       -     -       -       -       -       -       -      -
+all 3 disks  2 not ok  2.00k  2.00  12.0us  12.0us  2.00ms       2       6  500ms
 
 op      count  errors  skipped  ops/s  MB/s    mean     p50     p90     p99     max
 Close       2       0        0      1     -  2.00ms       -       -       -  2.00ms

@@ -7,7 +7,6 @@ use super::prepare::ReadyDisk;
 use crate::client::ClientReport;
 use crate::front::MadeTree;
 use crate::host::cost::ThreadCost;
-use crate::host::device::Sysfs;
 use crate::host::diskstats::DeviceCounters;
 use crate::host::tree::RunTree;
 use crate::metrics::{DiskTotals, OpSummary};
@@ -131,9 +130,8 @@ impl LiveDisk {
         self.clients.saturating_sub(self.reports.len() as u32 + self.lost)
     }
 
-    /// The device's counters now, added up where a file system has several devices.
+    /// The device's counters now.
     pub(super) fn device_counters(&self) -> Option<DeviceCounters> {
-        let all = Sysfs::default().counters_below(self.ready.device.as_ref()?)?;
-        all.into_iter().reduce(std::ops::Add::add)
+        super::patience::counters(self.ready.device.as_ref()?)
     }
 }

@@ -13,7 +13,9 @@ mod meter;
 mod notes;
 mod outcome;
 mod outlet;
+mod patience;
 mod prepare;
+mod report;
 mod request;
 mod rows;
 mod setup;
@@ -46,5 +48,14 @@ impl RunError {
     /// It ran, and something went wrong.
     fn failed(message: impl Into<String>) -> Self {
         Self { code: 1, message: message.into() }
+    }
+}
+
+/// What a disk that did not answer still owes: waits for it, and undoes what it did too late.
+struct Straggler(Box<dyn FnOnce() + Send>);
+
+impl std::fmt::Debug for Straggler {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Straggler")
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use super::{RunError, RunRequest};
+use super::{RunError, RunRequest, Straggler};
 use crate::host::device::{DeviceFacts, Sysfs};
 use crate::host::preflight::{DiskCheck, Unusable, check_disk, label, mark_shared};
 use crate::host::{disks, limits};
@@ -64,6 +64,8 @@ pub(super) struct Prepared {
     pub(super) warnings: Vec<String>,
     /// Handles that one client may have open, by the loadfile.
     pub(super) handles: u64,
+    /// A disk that did not answer, if there is one.
+    pub(super) straggler: Option<Straggler>,
 }
 
 /// Looks at everything that a request names.
@@ -76,14 +78,14 @@ pub(super) fn prepare(request: &RunRequest) -> Result<Prepared, RunError> {
     let assigned = programs.assign(request, &paths)?;
     let handles = assigned.iter().map(|load| load.handles).max().unwrap_or(0);
     check_limits(request, paths.len(), handles, &assigned, &mut warnings)?;
-    let (found, left_out) = check_disks(request, paths, assigned)?;
+    let Checked { found, left_out, straggler } = check_disks(request, paths, assigned)?;
     if found.is_empty() {
         let reasons: Vec<_> =
             left_out.iter().map(|out| format!("{}: {}", out.label, out.reason)).collect();
         return Err(RunError::cannot(format!("no disk can be used\n{}", reasons.join("\n"))));
     }
     let disks = join_facts(request, found, &mut warnings)?;
-    Ok(Prepared { disks, left_out, warnings, handles })
+    Ok(Prepared { disks, left_out, warnings, handles, straggler })
 }
 
 /// The loadfiles of a disk and what they need.
@@ -265,7 +267,12 @@ fn check_limits(
     Ok(())
 }
 
-type Checked = (Vec<(DiskCheck, Assigned)>, Vec<LeftOut>);
+/// What was found out about the disks.
+struct Checked {
+    found: Vec<(DiskCheck, Assigned)>,
+    left_out: Vec<LeftOut>,
+    straggler: Option<Straggler>,
+}
 
 /// Asks all disks at once; one that does not answer is left out, and its thread with it.
 fn check_disks(
@@ -309,7 +316,10 @@ fn check_disks(
     if request.load.path == PathMode::Absolute {
         refuse_unsafe_parents(&usable)?;
     }
-    Ok((usable, left_out))
+    // A late answer has removed its own probe: it only has to be waited for.
+    let hangs = left_out.iter().any(|out| out.status == Status::Hung);
+    let straggler = hangs.then(|| Straggler(Box::new(move || while answers.recv().is_ok() {})));
+    Ok(Checked { found: usable, left_out, straggler })
 }
 
 fn left_out_of(check: &DiskCheck) -> Option<LeftOut> {

@@ -11,7 +11,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::live::LiveDisk;
 use super::prepare::{LeftOut, ReadyDisk};
-use super::{RunError, RunRequest};
+use super::{RunError, RunRequest, Straggler};
 use crate::engine::DOS_ATTRIBUTE;
 use crate::front::{FromWorker, Link, MadeTree};
 use crate::host::tree::RunTree;
@@ -21,6 +21,14 @@ use crate::pool::{self, DiskJob, Event, Gate};
 /// How long a disk may take to make a directory.
 const ANSWER: Duration = Duration::from_secs(10);
 
+/// The run directories.
+pub(super) struct Made {
+    pub(super) trees: Vec<(ReadyDisk, RunTree, MadeTree)>,
+    pub(super) left_out: Vec<LeftOut>,
+    /// A disk that did not answer, if there is one.
+    pub(super) straggler: Option<Straggler>,
+}
+
 /// Makes the run directory of every disk, telling the front process of each; a disk that cannot
 /// be used after all is left out.
 pub(super) async fn make_trees(
@@ -28,7 +36,7 @@ pub(super) async fn make_trees(
     run_id: &str,
     disks: Vec<ReadyDisk>,
     link: &mut Link,
-) -> Result<(Vec<(ReadyDisk, RunTree, MadeTree)>, Vec<LeftOut>), RunError> {
+) -> Result<Made, RunError> {
     let (sender, answers) = mpsc::channel();
     for (index, disk) in disks.iter().enumerate() {
         let (sender, path) = (sender.clone(), disk.check.label.clone());
@@ -81,7 +89,15 @@ pub(super) async fn make_trees(
         }
         made.push((disk, tree, told));
     }
-    Ok((made, left_out))
+    let hangs = left_out.iter().any(|out| out.status == Status::Hung);
+    let straggler = hangs.then(|| {
+        Straggler(Box::new(move || {
+            for (_, tree) in answers {
+                let _ = tree.map(RunTree::remove);
+            }
+        }))
+    });
+    Ok(Made { trees: made, left_out, straggler })
 }
 
 fn told(tree: &RunTree) -> MadeTree {

@@ -1,34 +1,29 @@
 //! The worker: one run from beginning to end.
 
-use std::io::Write;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::net::UnixStream;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::oneshot;
 
-use super::clean;
+use super::clean::{self, Removed};
 use super::drain::{Drain, drain};
-use super::hostfile;
-use super::live::{Cost, LiveDisk};
-use super::meter::{Cut, Meter, Window};
+use super::live::LiveDisk;
+use super::meter::{Cut, Meter};
 use super::notes;
-use super::outcome::{Outcome, check_sums};
-use super::outlet::{Outlet, sink_failed};
-use super::prepare::{LeftOut, Prepared, prepare};
+use super::outlet::Outlet;
+use super::prepare::{Prepared, prepare};
 use super::rows::{RowMaker, RunFacts};
 use super::setup::{event_channel, make_trees, start_pools};
-use super::{RunError, RunRequest};
-use crate::client::PassTimes;
+use super::{RunError, RunRequest, Straggler};
 use crate::engine::{Engine, SyncEngine};
 use crate::front::{FromWorker, Link};
 use crate::host::facts::HostFacts;
-use crate::host::kmsg::kernel_lines_naming;
-use crate::metrics::DiskTotals;
-use crate::output::{DiskLine, Progress, Report, Status, end_text};
+use crate::output::Progress;
 use crate::pool::{Event, Gate};
 
 /// Runs in the worker process, whose stdin is the socket to the front. Tells the front the exit
@@ -45,14 +40,15 @@ pub fn run(request: &RunRequest) -> Result<(), RunError> {
     let result = runtime.block_on(async {
         let _ignored = ignore_signals().map_err(|error| RunError::failed(error.to_string()))?;
         let mut link = link_to_front().map_err(|error| RunError::failed(error.to_string()))?;
-        Worker { request, link: &mut link, progress: Progress::new(request.progress) }.run().await
+        let progress = Progress::new(request.progress);
+        Worker { request, link: &mut link, progress, stragglers: Vec::new() }.run().await
     });
     runtime.shutdown_background();
     result
 }
 
 /// A signal from the terminal reaches this process too, but the front decides what it means.
-fn ignore_signals() -> std::io::Result<[tokio::signal::unix::Signal; 3]> {
+fn ignore_signals() -> std::io::Result<[Signal; 3]> {
     Ok([
         signal(SignalKind::interrupt())?,
         signal(SignalKind::terminate())?,
@@ -66,19 +62,21 @@ fn link_to_front() -> std::io::Result<Link> {
     Ok(Link::new(UnixStream::from_std(socket)?))
 }
 
-struct Worker<'a> {
-    request: &'a RunRequest,
+pub(super) struct Worker<'a> {
+    pub(super) request: &'a RunRequest,
     link: &'a mut Link,
-    progress: Progress,
+    pub(super) progress: Progress,
+    /// Disks that did not answer before the load.
+    stragglers: Vec<Straggler>,
 }
 
 /// What the measured part leaves.
-struct Measured {
-    disks: Vec<LiveDisk>,
+pub(super) struct Measured {
+    pub(super) disks: Vec<LiveDisk>,
     events: UnboundedReceiver<Event>,
-    cut: Option<Cut>,
-    run: RunFacts,
-    drains: Vec<Option<Drain>>,
+    pub(super) cut: Option<Cut>,
+    pub(super) run: RunFacts,
+    pub(super) drains: Vec<Option<Drain>>,
 }
 
 impl Worker<'_> {
@@ -90,7 +88,7 @@ impl Worker<'_> {
         self.progress.note(&notes::before(self.request, &prepared));
         if self.request.dry_run {
             self.say_dry_run(&prepared);
-            self.done(0).await;
+            self.done(0, false).await;
             return Ok(());
         }
         let mut outlet = Outlet::open(self.request)?;
@@ -98,9 +96,12 @@ impl Worker<'_> {
         let run_id = run_id();
         let rows = RowMaker::new(self.request, &host, &run_id, SyncEngine::NAME);
         let started = boot_time();
-        let Prepared { disks, mut left_out, .. } = prepared;
-        let (trees, late) = make_trees(self.request, &run_id, disks, self.link).await?;
-        left_out.extend(late);
+        let Prepared { disks, mut left_out, straggler, .. } = prepared;
+        self.stragglers.extend(straggler);
+        let made = make_trees(self.request, &run_id, disks, self.link).await?;
+        left_out.extend(made.left_out);
+        self.stragglers.extend(made.straggler);
+        let trees = made.trees;
         for disk in &left_out {
             self.progress.note(&notes::left_out(disk));
         }
@@ -158,179 +159,51 @@ impl Worker<'_> {
         let dirty_bytes = meter.dirty_bytes;
         drop(meter);
         let drains = match cut {
-            None => drain(&disks, self.link).await,
+            None => drain(&disks, self.request.grace, self.link).await,
             Some(_) => disks.iter().map(|_| None).collect(),
         };
         let run = RunFacts { window, changes, dirty_bytes };
         Ok(Measured { disks, events, cut, run, drains })
     }
 
-    /// Writes rows and table; returns the exit code.
-    fn report(
-        &mut self,
-        measured: &Measured,
-        left_out: &[LeftOut],
-        outlet: &mut Outlet,
-        rows: &RowMaker,
-    ) -> u8 {
-        let Measured { disks, cut, run, drains, .. } = measured;
-        let outcomes: Vec<Outcome> = disks
-            .iter()
-            .zip(drains)
-            .map(|(disk, drain)| Outcome::of(disk, run.window, cut.as_ref(), *drain))
-            .collect();
-        let mut code = exit_code(&outcomes, disks, left_out);
-        for (disk, outcome) in disks.iter().zip(&outcomes) {
-            if let Err(defect) = check_sums(disk, &outcome.totals) {
-                self.progress.note(&defect);
-                code = 1;
-            }
-        }
-        let mut all_rows = Vec::new();
-        for (disk, outcome) in disks.iter().zip(&outcomes) {
-            all_rows.extend(rows.summary(disk, outcome, run));
-            all_rows.extend(rows.errors(disk, outcome, run.window));
-            all_rows.extend(rows.passes(disk, run.window));
-        }
-        all_rows.extend(left_out.iter().map(|disk| rows.left_out(disk)));
-        let mut cost = Cost::default();
-        disks.iter().for_each(|disk| cost.merge(&disk.cost));
-        all_rows.extend(rows.summary_of_all(&of_all(&outcomes, run.window), &cost, run));
-        match cut {
-            Some(Cut::ReaderGone) => code = 141,
-            Some(Cut::Unwritable(error)) => {
-                self.progress.note(&error.to_string());
-                code = 1;
-            }
-            Some(Cut::FrontGone) => {}
-            Some(Cut::Signal(_)) | None => {
-                if let Err(error) = outlet.write_now(&all_rows) {
-                    let error = sink_failed(&error);
-                    self.progress.note(&error.message);
-                    code = error.code;
-                }
-            }
-        }
-        self.progress.finish();
-        self.say_table(measured, &outcomes, left_out, outlet);
-        code
-    }
-
-    fn say_table(
-        &mut self,
-        measured: &Measured,
-        outcomes: &[Outcome],
-        left_out: &[LeftOut],
-        outlet: &Outlet,
-    ) {
-        let Measured { disks, cut, run, .. } = measured;
-        if matches!(cut, Some(Cut::ReaderGone | Cut::FrontGone)) {
-            return;
-        }
-        let mut lines: Vec<DiskLine> =
-            disks.iter().zip(outcomes).map(|(d, o)| notes::disk_line(d, o)).collect();
-        lines.extend(left_out.iter().map(|out| DiskLine {
-            label: out.label.clone(),
-            status: out.status,
-            load: String::new(),
-            window_s: 0.0,
-            totals: DiskTotals::default(),
-            passes: 0,
-            pass_mean_s: None,
-        }));
-        let mut notes = notes::after(self.request, disks, outcomes, run.window, cut.as_ref());
-        if let Some(file) = &outlet.file {
-            notes.push(format!("result: {}", file.display()));
-        } else if outlet.table_on_stdout {
-            notes.push("for the same as CSV, pipe it or add --out FILE".into());
-        }
-        let window_s = of_all(outcomes, run.window).window_s;
-        let text = |color| end_text(&Report { disks: lines, window_s, notes }, color);
-        if outlet.table_on_stdout {
-            // A reader that went away has seen what it wanted.
-            let _ = std::io::stdout().write_all(text(color_wanted()).as_bytes());
-        } else {
-            self.progress.note(text(false).trim_end());
-        }
-    }
-
-    fn write_host(
-        &mut self,
-        host: &HostFacts,
-        run_id: &str,
-        measured: &Measured,
-        outlet: &mut Outlet,
-        started: Duration,
-    ) {
-        let names: Vec<String> = measured
-            .disks
-            .iter()
-            .filter_map(|disk| disk.ready.device.as_ref())
-            .flat_map(crate::host::device::DeviceFacts::all_names)
-            .collect();
-        let lines: Vec<String> =
-            kernel_lines_naming(&names, started).into_iter().map(|line| line.text).collect();
-        for line in lines.iter().take(10) {
-            self.progress.note(&format!("kernel: {line}"));
-        }
-        let document = hostfile::document(host, run_id, measured.run.changes.as_ref(), &lines);
-        if let Some(file) = &outlet.file
-            && std::fs::metadata(file).is_ok_and(|meta| meta.is_file())
-        {
-            let path = hostfile::path_beside(file);
-            if let Err(error) = hostfile::write(&path, &document) {
-                self.progress.note(&format!("cannot write {}: {error}", path.display()));
-            }
-        }
-        outlet.set_host(document);
-    }
-
-    fn finish(&mut self, outlet: &mut Outlet, code: u8) -> u8 {
-        match outlet.finish() {
-            Ok(()) => code,
-            Err(_) if code == 141 => code,
-            Err(error) => {
-                let error = sink_failed(&error);
-                if error.code != 141 {
-                    self.progress.note(&error.message);
-                }
-                error.code
-            }
-        }
-    }
-
-    /// Removes what the run made. A disk with stuck threads does not hold up the others, nor the
-    /// front: it is cleaned when it answers, by this process alone.
+    /// Removes what the run made. A disk that does not answer holds up neither the others nor the
+    /// front: it is cleaned when it does, by this process alone.
     async fn clean(mut self, measured: Measured, code: u8) {
-        let Measured { disks, mut events, .. } = measured;
-        let (free, mut stuck) = clean::split(disks);
+        let Measured { disks, events, .. } = measured;
+        let grace = self.request.grace;
+        let (free, stuck) = clean::split(disks);
         if self.request.keep {
             for disk in free.iter().chain(&stuck) {
                 let root = disk.tree.root_path().display();
                 self.progress.note(&format!("kept: {root}"));
             }
-            self.done(code).await;
+            self.done(code, !stuck.is_empty() || !self.stragglers.is_empty()).await;
             return;
         }
-        let removals = free.into_iter().map(|disk| clean::start(disk.tree, disk.made)).collect();
-        let left = clean::wait(removals, self.link).await;
-        for line in &left {
+        let removals = free.into_iter().map(|disk| clean::start(disk, grace)).collect();
+        let Removed { complaints, unfinished } = clean::wait(removals, self.link).await;
+        for line in &complaints {
             self.progress.note(line);
         }
-        self.done(if left.is_empty() { code } else { code.max(1) }).await;
-        if stuck.is_empty() {
+        let code = if complaints.is_empty() { code } else { code.max(1) };
+        let stays = !(stuck.is_empty() && unfinished.is_empty() && self.stragglers.is_empty());
+        self.done(code, stays).await;
+        if !stays {
             return;
         }
         detach();
-        while stuck.iter().any(|disk| disk.running() > 0) {
-            let Some(event) = events.recv().await else { break };
-            let number = event.disk();
-            if let Some(disk) = stuck.iter_mut().find(|disk| disk.number == number) {
-                disk.take(event);
-            }
+        let rest = async {
+            clean::wait_for_ever(unfinished).await;
+            let stuck = until_free(stuck, events).await;
+            let removals = stuck.into_iter().map(|disk| clean::start(disk, grace)).collect();
+            clean::wait_for_ever(removals).await;
+            wait_for_stragglers(self.stragglers).await;
+        };
+        // Nobody forwards signals any more: one that comes now is meant for this process.
+        tokio::select! {
+            () = rest => {}
+            () = any_signal() => {}
         }
-        let removals = stuck.into_iter().map(|disk| clean::start(disk.tree, disk.made)).collect();
-        clean::wait(removals, self.link).await;
     }
 
     fn say_dry_run(&mut self, prepared: &Prepared) {
@@ -349,44 +222,48 @@ impl Worker<'_> {
         self.progress.note(&format!("jbodbench: {error}"));
     }
 
-    async fn done(&mut self, code: u8) {
+    async fn done(&mut self, code: u8, stays: bool) {
         self.progress.finish();
-        self.link.send(&FromWorker::Done { code }).await;
+        self.link.send(&FromWorker::Done { code, stays }).await;
     }
 }
 
-/// All disks as one: sums, the window that fits all of them.
-fn of_all(outcomes: &[Outcome], window: Window) -> Outcome {
-    let mut totals = DiskTotals::default();
-    let mut passes = PassTimes::default();
-    for outcome in outcomes {
-        totals.merge(&outcome.totals);
-        passes.merge(&outcome.passes);
+/// Waits until the stuck threads of disks have come back.
+async fn until_free(
+    mut disks: Vec<LiveDisk>,
+    mut events: UnboundedReceiver<Event>,
+) -> Vec<LiveDisk> {
+    while disks.iter().any(|disk| disk.running() > 0) {
+        let Some(event) = events.recv().await else { break };
+        let number = event.disk();
+        if let Some(disk) = disks.iter_mut().find(|disk| disk.number == number) {
+            disk.take(event);
+        }
     }
-    let ends = || outcomes.iter().filter_map(|outcome| outcome.last_done_s);
-    let last_done_s = ends().max_by(f64::total_cmp);
-    let firsts = outcomes.iter().filter_map(|outcome| outcome.first_done_s);
-    let by_passes = outcomes.iter().any(|outcome| outcome.while_all_active.is_some());
-    let worst = outcomes.iter().find(|o| o.status != Status::Ok).map_or(Status::Ok, |o| o.status);
-    Outcome {
-        totals,
-        // Disks that end at different times have no common window but the whole.
-        window_s: last_done_s.filter(|_| by_passes).unwrap_or(window.seconds()),
-        while_all_active: None,
-        first_done_s: firsts.min_by(f64::total_cmp),
-        last_done_s,
-        passes,
-        warmup_errors: 0,
-        late_ops: outcomes.iter().map(|outcome| outcome.late_ops).sum(),
-        status: worst,
-        drain: None,
+    disks
+}
+
+async fn wait_for_stragglers(stragglers: Vec<Straggler>) {
+    let (sender, done) = oneshot::channel();
+    let wait = move || {
+        stragglers.into_iter().for_each(|Straggler(wait)| wait());
+        let _ = sender.send(());
+    };
+    if std::thread::Builder::new().spawn(wait).is_ok() {
+        let _ = done.await;
     }
 }
 
-fn exit_code(outcomes: &[Outcome], disks: &[LiveDisk], left_out: &[LeftOut]) -> u8 {
-    let bad = outcomes.iter().any(|outcome| outcome.missed() > 0 || outcome.status == Status::Hung);
-    let lost = disks.iter().any(|disk| disk.lost > 0);
-    u8::from(bad || lost || !left_out.is_empty())
+/// Waits for a signal that comes from now on.
+async fn any_signal() {
+    let Ok([mut interrupt, mut terminate, mut hangup]) = ignore_signals() else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+        _ = hangup.recv() => {}
+    }
 }
 
 /// Unique on this host and legal in a file name.
@@ -398,10 +275,6 @@ fn run_id() -> String {
 fn boot_time() -> Duration {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec.unsigned_abs() as u32)
-}
-
-fn color_wanted() -> bool {
-    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 /// Lets go of stdout and stderr, so that who reads them sees the end although this process stays.
