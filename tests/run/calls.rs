@@ -48,7 +48,9 @@ impl Calls {
             log.lines().find(|line| line.contains("mkdirat(") && line.contains("/clients\""));
         let thread = first.unwrap().split_whitespace().next().unwrap();
         let mine = log.lines().filter_map(|line| line.strip_prefix(thread)?.strip_prefix(' '));
-        let mut calls = mine.map(str::trim_start).filter(|line| !line.starts_with("<..."));
+        let calls = mine.map(str::trim_start).filter(|line| !line.starts_with("<..."));
+        // It looks up its own CPU time, too.
+        let mut calls = calls.filter(|line| !line.contains("/proc/"));
         // What comes before is the thread's start.
         let mut kept = Vec::new();
         let start = calls.by_ref().find(|line| line.contains("/clients\""));
