@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use crate::common::tool::{
-    BINARY, Finished, Running, Table, assert_clean, children, jbodbench, label, run_dirs, runs,
-    temp_disk, wait_for, wait_for_load,
+    BINARY, Finished, Running, Table, assert_clean, children, jbodbench, label, loadfile, run_dirs,
+    runs, temp_disk, wait_for, wait_for_load,
 };
 use crate::common::{Frozen, LoopFs, TmpFs, or_skip, skip};
 
@@ -168,4 +168,68 @@ fn a_killed_front_with_a_stuck_disk() {
     assert!(runs(worker));
     assert_gone_after_thaw(frozen, worker, &[&hung, &good]);
     running.finish().expect(-9);
+}
+
+/// A load that a frozen disk does not hold up, since it only looks: what hangs is the removal.
+fn harmless(dir: &Path) -> PathBuf {
+    loadfile(dir, "look.load", "LOOP 1000000000\nQUERY_FS_INFORMATION 1 NT_STATUS_OK\nENDLOOP")
+}
+
+#[test]
+fn a_removal_that_hangs_holds_up_nobody() {
+    let (frozen_fs, good_fs) = or_skip!(disks());
+    let (hung, good) = (frozen_fs.path(), good_fs.path());
+    let files = temp_disk();
+    let load = harmless(files.path());
+    let mut command = jbodbench(["run", "-t", "1500ms", "--grace", "1s", "--warmup", "0", "-l"]);
+    command.arg(load).args([&hung, &good]);
+    let running = Running::start(command);
+    wait_for("client 3", || hung_client(&hung, 3));
+    let worker = running.worker();
+    let frozen = frozen_fs.freeze().unwrap();
+    let finished = running.finish_within(Duration::from_secs(20)).expect(1);
+    finished.says("is removed when its disk answers");
+    let table = finished.table();
+    assert_eq!(table.summary(label(&hung), "all").text("status"), "ok");
+    assert_clean(&[&good]);
+    assert!(runs(worker));
+    assert_gone_after_thaw(frozen, worker, &[&hung, &good]);
+}
+
+/// The client's directory, made by the last line that writes.
+fn hung_client(disk: &Path, client: u32) -> Option<PathBuf> {
+    let dir = run_dirs(disk).pop()?.join(format!("clients/client{client}"));
+    dir.is_dir().then_some(dir)
+}
+
+/// Without its front, too, the worker waits in peace: it takes no CPU time.
+#[test]
+fn waiting_without_a_front_takes_no_cpu_time() {
+    let (frozen_fs, good_fs) = or_skip!(disks());
+    let (hung, good) = (frozen_fs.path(), good_fs.path());
+    let files = temp_disk();
+    let load = harmless(files.path());
+    let mut command = jbodbench(["run", "-t", "10m", "--grace", "1m", "--warmup", "0", "-l"]);
+    command.arg(load).args([&hung, &good]);
+    let running = Running::start(command);
+    wait_for("client 3", || hung_client(&hung, 3));
+    let worker = running.worker();
+    let frozen = frozen_fs.freeze().unwrap();
+    running.signal(Signal::KILL);
+    wait_for("the good disk", || run_dirs(&good).is_empty().then_some(()));
+    std::thread::sleep(Duration::from_millis(500));
+    let before = cpu_ticks(worker);
+    std::thread::sleep(Duration::from_secs(2));
+    let spent = cpu_ticks(worker) - before;
+    assert!(spent < 50, "{spent} hundredths of a second in two seconds");
+    assert_gone_after_thaw(frozen, worker, &[&hung, &good]);
+    running.finish().expect(-9);
+}
+
+/// CPU time of a process, in hundredths of a second.
+fn cpu_ticks(pid: i32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let fields = stat.rsplit_once(')').unwrap().1.split_whitespace();
+    // Fields 14 and 15 of the line, of which two are gone.
+    fields.skip(11).take(2).map(|field| field.parse::<u64>().unwrap()).sum()
 }
