@@ -98,8 +98,8 @@ fn worker_below(shell: i32) -> Option<i32> {
     let mut layer = vec![shell];
     while !layer.is_empty() {
         let below: Vec<i32> = layer.iter().flat_map(|pid| children(*pid)).collect();
-        let workers = layer.iter().filter(|pid| name(pid)).flat_map(|pid| children(*pid));
-        if let Some(worker) = workers.filter(name).next() {
+        let mut workers = layer.iter().filter(|pid| name(pid)).flat_map(|pid| children(*pid));
+        if let Some(worker) = workers.find(name) {
             return Some(worker);
         }
         layer = below;

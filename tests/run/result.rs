@@ -117,7 +117,7 @@ fn json_holds_the_same() {
     // a kind of error a disk, and 4 samples of it.
     let count = |kind: &str| csv.of(kind).len();
     assert_eq!((count("summary"), count("pass"), count("error")), (3 * 6, 8, 2 * (1 + 4)));
-    let kinds: BTreeSet<_> = csv.rows[0].0.iter().map(|(column, _)| column.as_str()).collect();
+    let kinds: BTreeSet<_> = csv.rows[0].0.keys().map(String::as_str).collect();
     let row = rows[0].as_object().unwrap();
     assert!(row.keys().all(|column| kinds.contains(column.as_str())));
 }
