@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use super::live::LiveDisk;
 use super::outlet::Outlet;
 use super::rows::RowMaker;
+use super::window::{Cut, Window};
 use super::{RunError, RunRequest};
 use crate::engine::now_ns;
 use crate::front::{Link, ToWorker};
@@ -20,39 +21,6 @@ use crate::pool::{Event, Gate};
 const FRAME: Duration = Duration::from_millis(500);
 /// A disk that is not ready after this long is named.
 const SLOW_START: Duration = Duration::from_secs(10);
-
-/// Why the window closed before its time.
-#[derive(Debug)]
-pub(super) enum Cut {
-    /// A signal, by number.
-    Signal(i32),
-    /// The reader of the result went away.
-    ReaderGone,
-    /// The result cannot be written.
-    Unwritable(SinkError),
-    /// The front process died.
-    FrontGone,
-}
-
-/// The measured window as it was, in nanoseconds of the run's clock.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Window {
-    pub(super) start_ns: u64,
-    /// When it closed.
-    pub(super) end_ns: u64,
-}
-
-impl Window {
-    /// Its length in nanoseconds; 0 when it never opened.
-    pub(super) fn length_ns(&self) -> u64 {
-        self.end_ns.saturating_sub(self.start_ns)
-    }
-
-    /// Its length in seconds.
-    pub(super) fn seconds(&self) -> f64 {
-        self.length_ns() as f64 / 1e9
-    }
-}
 
 /// Everything that the window needs.
 pub(super) struct Meter<'a> {

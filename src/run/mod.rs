@@ -19,6 +19,7 @@ mod report;
 mod request;
 mod rows;
 mod setup;
+mod window;
 mod worker;
 
 pub use request::{DEFAULT_TIME, RunRequest, default_warmup};

@@ -2,9 +2,9 @@
 
 use super::RunRequest;
 use super::live::{Cost, LiveDisk};
-use super::meter::{Cut, Window};
 use super::outcome::Outcome;
 use super::prepare::{LeftOut, Prepared};
+use super::window::{Cut, Window};
 use crate::client::Waiting;
 use crate::op::OpKind;
 use crate::output::DiskLine;

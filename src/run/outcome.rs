@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::drain::Drain;
 use super::live::LiveDisk;
-use super::meter::{Cut, Window};
+use super::window::{Cut, Window};
 use crate::client::PassTimes;
 use crate::fault::Fault;
 use crate::metrics::{DiskTotals, Tally};

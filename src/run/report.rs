@@ -5,18 +5,21 @@ use std::time::Duration;
 
 use super::hostfile;
 use super::live::{Cost, LiveDisk};
-use super::meter::{Cut, Window};
 use super::notes;
 use super::outcome::{Outcome, check_sums};
 use super::outlet::{Outlet, sink_failed};
 use super::prepare::LeftOut;
 use super::rows::RowMaker;
+use super::window::{Cut, Window};
 use super::worker::{Measured, Worker};
 use crate::client::PassTimes;
 use crate::host::facts::HostFacts;
 use crate::host::kmsg::kernel_lines_naming;
 use crate::metrics::DiskTotals;
 use crate::output::{DiskLine, Report, Status, end_text};
+
+/// Kernel log level of a warning: 4, and less for what is worse.
+const WARNING: u8 = 4;
 
 impl Worker<'_> {
     /// Writes rows and table; returns the exit code.
@@ -122,8 +125,11 @@ impl Worker<'_> {
             .filter_map(|disk| disk.ready.device.as_ref())
             .flat_map(crate::host::device::DeviceFacts::all_names)
             .collect();
-        let lines: Vec<String> =
-            kernel_lines_naming(&names, started).into_iter().map(|line| line.text).collect();
+        let lines: Vec<String> = kernel_lines_naming(&names, started)
+            .into_iter()
+            .filter(|line| line.level <= WARNING)
+            .map(|line| line.text)
+            .collect();
         for line in lines.iter().take(10) {
             self.progress.note(&format!("kernel: {line}"));
         }

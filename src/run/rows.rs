@@ -9,10 +9,10 @@ use crate::output::{Column, Row, Status, fill_hist, fill_op};
 
 use super::RunRequest;
 use super::live::{Cost, LiveDisk};
-use super::meter::Window;
 use super::outcome::Outcome;
 use super::prepare::{LeftOut, ReadyDisk};
 use super::request::{cpus_text, data_word, timing_text};
+use super::window::Window;
 
 /// Makes rows: knows what all rows of a run have in common.
 pub(super) struct RowMaker {

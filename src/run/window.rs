@@ -1,0 +1,37 @@
+//! The measured window, and why it can end early.
+
+use crate::output::SinkError;
+
+/// Why the window closed before its time.
+#[derive(Debug)]
+pub(super) enum Cut {
+    /// A signal, by number.
+    Signal(i32),
+    /// The reader of the result went away.
+    ReaderGone,
+    /// The result cannot be written.
+    Unwritable(SinkError),
+    /// The front process died.
+    FrontGone,
+}
+
+/// The measured window as it was, in nanoseconds of the run's clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Window {
+    /// When it opened.
+    pub(super) start_ns: u64,
+    /// When it closed.
+    pub(super) end_ns: u64,
+}
+
+impl Window {
+    /// Its length in nanoseconds; 0 when it never opened.
+    pub(super) fn length_ns(&self) -> u64 {
+        self.end_ns.saturating_sub(self.start_ns)
+    }
+
+    /// Its length in seconds.
+    pub(super) fn seconds(&self) -> f64 {
+        self.length_ns() as f64 / 1e9
+    }
+}
