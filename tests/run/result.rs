@@ -7,8 +7,9 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::common::tool::{
-    Running, Table, assert_clean, jbodbench, label, loadfile, run_on, temp_disk,
+    BINARY, Running, Table, assert_clean, jbodbench, label, loadfile, run_on, temp_disk,
 };
+use crate::common::{or_skip, run, skip};
 
 const SHORT: &str = "-t 300ms --warmup 0 -c 2";
 
@@ -112,6 +113,12 @@ fn json_holds_the_same() {
     from_csv.sort();
     from_json.sort();
     assert_eq!(from_csv, from_json);
+
+    // 2 disks x 2 clients x 2 passes, of each line.
+    let lines = [("Mkdir", 1), ("NTCreateX", 2), ("Close", 2), ("WriteX", 1), ("ReadX", 2)];
+    let expected = lines.map(|(op, lines)| (op.to_owned(), lines * 8));
+    assert_eq!(csv.ops(), BTreeMap::from(expected));
+    assert_eq!(csv.summary("all", "ReadX").int("bytes"), 8 * 100);
 
     // What has to be there: 2 disks and all, 5 operations and all; 2 passes by 2 clients on each;
     // a kind of error a disk, and 4 samples of it.
@@ -235,4 +242,27 @@ fn plain_progress_and_none() {
     let mut command = jbodbench(["run", "-t", "300ms", "--warmup", "0", "--progress", "plain"]);
     command.arg(disk.path());
     assert!(!Running::start(command).finish().expect(0).stderr.contains('\u{1b}'));
+}
+
+/// On a terminal the table is the result, and says how to get the CSV.
+#[test]
+fn a_terminal_gets_the_table() {
+    let disk = temp_disk();
+    or_skip!(run("script", &["--version"]));
+    let command = format!("{BINARY} run {SHORT} {}", disk.path().display());
+    let mut script = std::process::Command::new("script");
+    script.args(["-qec", &command, "/dev/null"]).env("TERM", "xterm").env("NO_COLOR", "1");
+    let finished = Running::start(script).finish().expect(0);
+    assert!(!finished.stdout.contains("schema,"), "{finished}");
+    for text in ["WriteX", "for the same as CSV, pipe it or add --out FILE"] {
+        assert!(finished.stdout.contains(text), "{finished}");
+    }
+    // With a file for the result, the terminal has only messages and the table.
+    let out = disk.path().join("out.csv");
+    let command = format!("{command} -o {}", out.display());
+    let mut script = std::process::Command::new("script");
+    script.args(["-qec", &command, "/dev/null"]).env("TERM", "xterm");
+    Running::start(script).finish().expect(0);
+    assert!(Table::read(&out).summary("all", "all").int("ops") > 0);
+    assert_clean(&[disk.path()]);
 }
