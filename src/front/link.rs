@@ -52,6 +52,7 @@ pub struct Link {
     reader: BufReader<OwnedReadHalf>,
     writer: OwnedWriteHalf,
     line: Vec<u8>,
+    ended: bool,
 }
 
 impl Link {
@@ -59,11 +60,15 @@ impl Link {
     #[must_use]
     pub fn new(socket: UnixStream) -> Self {
         let (reader, writer) = socket.into_split();
-        Self { reader: BufReader::new(reader), writer, line: Vec::new() }
+        Self { reader: BufReader::new(reader), writer, line: Vec::new(), ended: false }
     }
 
-    /// The next message; `None` when the other side is gone. May be cancelled and called again.
+    /// The next message; `None`, once, when the other side is gone: a loop that goes on without it
+    /// must not be woken by that for ever. May be cancelled and called again.
     pub async fn receive<M: DeserializeOwned>(&mut self) -> Option<M> {
+        if self.ended {
+            return std::future::pending().await;
+        }
         loop {
             // A cancelled read leaves what it has read in `line`.
             match self.reader.read_until(b'\n', &mut self.line).await {
@@ -74,7 +79,10 @@ impl Link {
                         return Some(message);
                     }
                 }
-                _ => return None,
+                _ => {
+                    self.ended = true;
+                    return None;
+                }
             }
         }
     }

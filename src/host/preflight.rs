@@ -165,7 +165,8 @@ fn probe(disk: &Path) -> Result<(), Errno> {
         Err(Errno::ACCESS) if disk.is_file() => return Err(Errno::NOTDIR),
         Err(errno) => return Err(errno),
     };
-    let name = format!(".jbodbench-probe-{}", std::process::id());
+    // By thread: the same directory may be asked under two names at once.
+    let name = format!(".jbodbench-probe-{}", rustix::thread::gettid());
     make(dir.as_fd(), &name)?;
     unlinkat(&dir, &name, AtFlags::REMOVEDIR)
 }
@@ -199,7 +200,7 @@ mod tests {
     #[test]
     fn a_probe_left_behind_is_no_hindrance() {
         let dir = tempfile::tempdir().unwrap();
-        let left = dir.path().join(format!(".jbodbench-probe-{}", std::process::id()));
+        let left = dir.path().join(format!(".jbodbench-probe-{}", rustix::thread::gettid()));
         std::fs::create_dir(left).unwrap();
         assert_eq!(check_disk(dir.path(), 1).unwrap().unusable, None);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);

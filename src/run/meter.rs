@@ -105,6 +105,9 @@ impl<'a> Meter<'a> {
 
     /// Opens the gate for all disks at once.
     pub(super) fn open(&mut self, gate: &Gate) {
+        if self.request.warmup.is_zero() {
+            self.begin(); // before the clients do anything
+        }
         let start_ns = now_ns() + nanos(self.request.warmup);
         let end_ns = self.request.time.map_or(u64::MAX, |time| start_ns + nanos(time));
         self.window = Window { start_ns, end_ns };
@@ -165,10 +168,7 @@ impl<'a> Meter<'a> {
     fn on_time(&mut self) {
         let now = now_ns();
         if self.before.is_none() && now >= self.window.start_ns {
-            self.before = Some(HostSample::now());
-            for disk in self.disks.iter_mut() {
-                disk.device_before = disk.device_counters();
-            }
+            self.begin();
         }
         if now >= self.window.end_ns {
             self.close();
@@ -178,6 +178,17 @@ impl<'a> Meter<'a> {
         if now >= self.next_frame_ns {
             self.frame(now);
             self.next_frame_ns = now + nanos(FRAME);
+            if self.outlet.reader_is_gone() {
+                self.stop(Cut::ReaderGone);
+            }
+        }
+    }
+
+    /// What is read when the window opens, once.
+    fn begin(&mut self) {
+        self.before = Some(HostSample::now());
+        for disk in self.disks.iter_mut() {
+            disk.device_before = disk.device_counters();
         }
     }
 

@@ -3,6 +3,8 @@
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
 use super::{RunError, RunRequest};
 use crate::output::{Format, Row, Sink, SinkError};
 
@@ -40,6 +42,18 @@ impl Outlet {
         let Some(sink) = &mut self.sink else { return Ok(()) };
         rows.iter().try_for_each(|row| sink.write(row))?;
         sink.flush()
+    }
+
+    /// Whether the reader of stdout went away, without writing: a run may have no rows for long.
+    pub(super) fn reader_is_gone(&self) -> bool {
+        if self.sink.is_none() || self.file.is_some() {
+            return false;
+        }
+        let stdout = std::io::stdout();
+        let mut fds = [PollFd::new(&stdout, PollFlags::empty())];
+        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+        // Only a pipe without a reader has this.
+        poll(&mut fds, Some(&at_once)).is_ok() && fds[0].revents().contains(PollFlags::ERR)
     }
 
     /// Completes the result.

@@ -40,9 +40,10 @@ pub(super) async fn make_trees(
     let (sender, answers) = mpsc::channel();
     for (index, disk) in disks.iter().enumerate() {
         let (sender, path) = (sender.clone(), disk.check.label.clone());
-        let (run_id, depth) = (run_id.to_owned(), request.depth);
+        // Two disks may be one directory under two names: no two trees are called the same.
+        let (name, depth) = (format!("{run_id}-{index}"), request.depth);
         let make = move || {
-            let _ = sender.send((index, RunTree::create(&path, &run_id, depth)));
+            let _ = sender.send((index, RunTree::create(&path, &name, depth)));
         };
         std::thread::Builder::new()
             .spawn(make)

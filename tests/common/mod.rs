@@ -2,7 +2,9 @@
 //!
 //! They need root and the mkfs tools. Without them a test says why and passes; with
 //! `JBODBENCH_NO_SKIP=1` that is a failure.
-#![allow(dead_code, unused_macros, unreachable_pub, missing_docs)]
+#![allow(dead_code, unused_macros, unreachable_pub, missing_docs, clippy::unwrap_used)]
+
+pub mod tool;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
