@@ -247,8 +247,9 @@ impl<E: Engine> Client<'_, E> {
     async fn remove(&mut self, path: PathId, call: Call) -> Outcome {
         self.render(path, First);
         let _ = self.resolve(First).await;
-        self.call(call).await?;
-        done(self.sync_parent(First).await)
+        let removed = self.call(call).await;
+        let synced = self.sync_parent(First).await;
+        done(removed.and(synced))
     }
 
     async fn mkdir(&mut self, path: PathId) -> Outcome {
@@ -266,8 +267,9 @@ impl<E: Engine> Client<'_, E> {
         self.render(new, Second);
         let _ = self.resolve(First).await;
         let _ = self.resolve(Second).await;
-        self.call(Call::Rename).await?;
-        done(self.sync_parent(Second).await)
+        let renamed = self.call(Call::Rename).await;
+        let synced = self.sync_parent(Second).await;
+        done(renamed.and(synced))
     }
 
     async fn lock(

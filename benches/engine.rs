@@ -1,0 +1,217 @@
+//! What a client costs beside the system calls themselves: a loadfile replayed over the engine that
+//! makes none.
+//!
+//! The goals are 60 ns a call and 100 ns an operation, all in: one reading of the clock (about 31 ns),
+//! histogram and counters. `record` and `clock` below say what two parts of that are.
+//!
+//! Every group is one kind of operation; `mix` has the proportions of client.txt. Throughput is in
+//! operations; the names say how many calls each of them makes.
+
+use std::fmt::Write;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use jbodbench::client::{Client, ClientSetup, ErrorLog, max_path_len};
+use jbodbench::engine::{
+    Call, Control, Directory, Engine, NullEngine, PathSlot, SlotLayout, call, now_ns,
+};
+use jbodbench::loadfile::{Options, Program, load_source, source::Source};
+use jbodbench::metrics::{Sample, Shard};
+use jbodbench::op::OpKind;
+use jbodbench::plan::{Data, Load};
+use jbodbench::pool::run_clients;
+
+const PREFIX: &[u8] = b"/mnt/disk01/.jbodbench-1a22ce18959-37b9";
+/// Lines of a loadfile of one kind of operation: enough that start and end do not show.
+const LINES: usize = 1000;
+
+fn compile(text: String) -> Program {
+    let source = Source { name: "bench".to_owned(), bytes: text.into_bytes(), gzip: false };
+    match load_source(&source, &Options::default()) {
+        Ok(loaded) => loaded.program,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn layout(program: &Program) -> SlotLayout {
+    SlotLayout {
+        prefix: PREFIX.to_vec(),
+        max_path: max_path_len(program),
+        max_read: program.max_read as usize,
+        max_write: program.max_write as usize,
+        directory: Directory::Cwd,
+    }
+}
+
+/// A client's whole way with a program, `passes` times; how long it took.
+fn replay(program: &Program, data: Data, passes: u64) -> Duration {
+    let load = Load { passes: Some(passes), data, ..Load::default() };
+    let control = Control::new(1);
+    control.set_window(0, u64::MAX);
+    let (shard, errors) = (Shard::new(false), ErrorLog::default());
+    let engine = NullEngine::new(&layout(program));
+    let setup = ClientSetup {
+        program,
+        load: &load,
+        control: &control,
+        shard: &shard,
+        errors: &errors,
+        at_window: &|| {},
+        disk: 0,
+        client: 0,
+        clients: 1,
+        keep_passes: false,
+    };
+    let client = Client::new(&engine, 0, setup).run();
+    let start = Instant::now();
+    let reports = run_clients(&engine, vec![client]);
+    let took = start.elapsed();
+    let sums = &reports[0].tallies;
+    assert!(sums.iter().all(|tally| tally.errors == 0 && tally.skipped == 0));
+    took
+}
+
+/// Lines of one kind. `{name}` becomes one of 200 names.
+fn of_kind(before: &str, line: &str) -> String {
+    let mut text = before.to_owned();
+    for i in 0..LINES {
+        let name = format!("\\clients\\client1\\~dmtmp\\PWRPNT\\FILE{:04}.DOC", i % 200);
+        let _ = writeln!(text, "{}", line.replace("{name}", &name));
+    }
+    text
+}
+
+/// The proportions of client.txt in units of one open and close.
+fn mix() -> String {
+    let mut text = String::new();
+    for i in 0..LINES / 10 {
+        let name = format!("\\clients\\client1\\~dmtmp\\PWRPNT\\FILE{:04}.DOC", i % 200);
+        let _ = write!(
+            text,
+            "QUERY_PATH_INFORMATION \"{name}\" 1004 NT_STATUS_OK\n\
+             NTCreateX \"{name}\" 0x40 0x1 7 NT_STATUS_OK\n\
+             ReadX 7 0 4096 4096 NT_STATUS_OK\n\
+             ReadX 7 4096 4096 4096 NT_STATUS_OK\n\
+             WriteX 7 0 4096 4096 NT_STATUS_OK\n\
+             QUERY_FILE_INFORMATION 7 258 NT_STATUS_OK\n\
+             ReadX 7 8192 61440 61440 NT_STATUS_OK\n\
+             Close 7 NT_STATUS_OK\n\
+             FIND_FIRST \"{name}\" 260 1366 1 NT_STATUS_OK\n\
+             QUERY_FS_INFORMATION 1 NT_STATUS_OK\n"
+        );
+    }
+    text
+}
+
+fn operations(c: &mut Criterion) {
+    let open = "NTCreateX \"\\clients\\client1\\file\" 0x40 0x2 7 NT_STATUS_OK\n";
+    let kinds: [(&str, String, Data); 9] = [
+        ("read, 1 call", of_kind(open, "ReadX 7 0 4096 4096 NT_STATUS_OK"), Data::Random),
+        ("write of zeroes, 1 call", of_kind(open, "WriteX 7 0 4096 4096 NT_STATUS_OK"), Data::Zero),
+        (
+            "write of 4 KiB, 1 call",
+            of_kind(open, "WriteX 7 0 4096 4096 NT_STATUS_OK"),
+            Data::Random,
+        ),
+        (
+            "write of 64 KiB, 1 call",
+            of_kind(open, "WriteX 7 0 65536 65536 NT_STATUS_OK"),
+            Data::Random,
+        ),
+        (
+            "query path, 1 call",
+            of_kind("", "QUERY_PATH_INFORMATION \"{name}\" 1004 NT_STATUS_OK"),
+            Data::Random,
+        ),
+        (
+            "query file, 1 call",
+            of_kind(open, "QUERY_FILE_INFORMATION 7 258 NT_STATUS_OK"),
+            Data::Random,
+        ),
+        (
+            "open and close, 2 operations, 4 calls",
+            of_kind("", "NTCreateX \"{name}\" 0x40 0x1 7 NT_STATUS_OK\nClose 7 NT_STATUS_OK"),
+            Data::Random,
+        ),
+        (
+            "find by pattern, 5 calls",
+            of_kind("", "FIND_FIRST \"{name}*\" 260 1366 1 NT_STATUS_OK"),
+            Data::Random,
+        ),
+        ("mix, 10 operations, 12 calls", mix(), Data::Random),
+    ];
+    let mut group = c.benchmark_group("operation");
+    group.sample_size(30).measurement_time(Duration::from_secs(2));
+    for (name, text, data) in kinds {
+        let program = compile(text);
+        let ops = program.insts.iter().filter(|inst| inst.op.is_some()).count();
+        group.throughput(Throughput::Elements(ops as u64));
+        group.bench_function(name, |b| b.iter_custom(|passes| replay(&program, data, passes)));
+    }
+    group.finish();
+}
+
+/// The engine contract alone: a future per call, polled once.
+fn calls(c: &mut Criterion) {
+    const CALLS: u64 = 1000;
+    let engine = NullEngine::new(&SlotLayout { max_read: 4096, ..SlotLayout::default() });
+    let mut group = c.benchmark_group("call");
+    group.sample_size(30).measurement_time(Duration::from_secs(2));
+    group.throughput(Throughput::Elements(CALLS));
+    group.bench_function("1000 reads in a future", |b| {
+        b.iter(|| {
+            let client = async {
+                let mut sum = 0;
+                for i in 0..CALLS {
+                    let read = Call::Read { fd: 3, offset: i, len: black_box(4096) };
+                    sum += call(&engine, 0, read).await.unwrap_or(0);
+                }
+                sum
+            };
+            run_clients(&engine, vec![client])
+        });
+    });
+    group.finish();
+}
+
+fn parts(c: &mut Criterion) {
+    let mut group = c.benchmark_group("part");
+    group.sample_size(30).measurement_time(Duration::from_secs(2));
+    for (name, shared) in [("record, shard of one thread", false), ("record, shared shard", true)] {
+        let shard = Shard::new(shared);
+        let mut latency_ns = 1000;
+        group.bench_function(name, |b| {
+            b.iter(|| {
+                latency_ns = latency_ns % 50_000 + 77;
+                shard.record(Sample {
+                    op: OpKind::ReadX,
+                    latency_ns: black_box(latency_ns),
+                    bytes: 4096,
+                    fault: None,
+                });
+            });
+        });
+    }
+    group.bench_function("clock", |b| b.iter(now_ns));
+    // A path of the usual length, as a client renders one.
+    let engine = NullEngine::new(&SlotLayout {
+        prefix: PREFIX.to_vec(),
+        max_path: 64,
+        ..SlotLayout::default()
+    });
+    group.bench_function("path of 2 literals and a client name", |b| {
+        b.iter(|| {
+            let mut slot = engine.slot(0);
+            slot.first.reset();
+            slot.first.push(black_box(b"/clients/"));
+            slot.first.push(black_box(b"client0"));
+            slot.first.push(black_box(b"/~dmtmp/PWRPNT/FILE0123.DOC"));
+            black_box(slot.path(PathSlot::First).as_bytes().len())
+        });
+    });
+    group.finish();
+}
+
+criterion_group!(benches, operations, calls, parts);
+criterion_main!(benches);
