@@ -16,7 +16,7 @@ use jbodbench::client::{Client, ClientSetup, ErrorLog, max_path_len};
 use jbodbench::engine::{
     Call, Control, Directory, Engine, NullEngine, PathSlot, SlotLayout, call, now_ns,
 };
-use jbodbench::loadfile::{Options, Program, load_source, source::Source};
+use jbodbench::loadfile::{Options, Program, Source, load_source};
 use jbodbench::metrics::{Sample, Shard};
 use jbodbench::op::OpKind;
 use jbodbench::plan::{Data, Load};

@@ -5,6 +5,7 @@
 #![allow(unsafe_code)]
 
 mod path;
+mod plain;
 
 use std::ffi::CStr;
 use std::os::fd::{BorrowedFd, IntoRawFd};
@@ -95,7 +96,7 @@ pub fn stat(at: Directory, path: &CStr) -> Result<Stat, Errno> {
 pub fn open(at: Directory, path: &CStr, flags: i32, mode: u32) -> CallResult {
     let (flags, mode) = (OFlags::from_bits_retain(flags as u32), Mode::from_bits_retain(mode));
     match at {
-        Directory::Cwd => fs::open(path, flags, mode),
+        Directory::Cwd => fs::openat(fs::CWD, path, flags, mode),
         Directory::Fd(fd) => fs::openat(lend(fd), path, flags, mode),
     }
     .map(|fd| fd.into_raw_fd() as u64)
@@ -113,38 +114,37 @@ pub fn close(fd: RawFd) -> CallResult {
 /// `mkdir`.
 #[inline]
 pub fn mkdir(at: Directory, path: &CStr, mode: u32) -> CallResult {
-    let mode = Mode::from_bits_retain(mode);
-    done(match at {
-        Directory::Cwd => fs::mkdir(path, mode),
-        Directory::Fd(fd) => fs::mkdirat(lend(fd), path, mode),
-    })
+    match at {
+        Directory::Cwd => plain::mkdir(path, mode),
+        Directory::Fd(fd) => done(fs::mkdirat(lend(fd), path, Mode::from_bits_retain(mode))),
+    }
 }
 
 /// `rmdir`.
 #[inline]
 pub fn rmdir(at: Directory, path: &CStr) -> CallResult {
-    done(match at {
-        Directory::Cwd => fs::rmdir(path),
-        Directory::Fd(fd) => fs::unlinkat(lend(fd), path, fs::AtFlags::REMOVEDIR),
-    })
+    match at {
+        Directory::Cwd => plain::rmdir(path),
+        Directory::Fd(fd) => done(fs::unlinkat(lend(fd), path, fs::AtFlags::REMOVEDIR)),
+    }
 }
 
 /// `unlink`.
 #[inline]
 pub fn unlink(at: Directory, path: &CStr) -> CallResult {
-    done(match at {
-        Directory::Cwd => fs::unlink(path),
-        Directory::Fd(fd) => fs::unlinkat(lend(fd), path, fs::AtFlags::empty()),
-    })
+    match at {
+        Directory::Cwd => plain::unlink(path),
+        Directory::Fd(fd) => done(fs::unlinkat(lend(fd), path, fs::AtFlags::empty())),
+    }
 }
 
 /// `rename`.
 #[inline]
 pub fn rename(at: Directory, old: &CStr, new: &CStr) -> CallResult {
-    done(match at {
-        Directory::Cwd => fs::rename(old, new),
-        Directory::Fd(fd) => fs::renameat(lend(fd), old, lend(fd), new),
-    })
+    match at {
+        Directory::Cwd => plain::rename(old, new),
+        Directory::Fd(fd) => done(fs::renameat(lend(fd), old, lend(fd), new)),
+    }
 }
 
 /// `pread`.
