@@ -184,7 +184,7 @@ fn a_removal_that_hangs_holds_up_nobody() {
     let mut command = jbodbench(["run", "-t", "1500ms", "--grace", "1s", "--warmup", "0", "-l"]);
     command.arg(load).args([&hung, &good]);
     let running = Running::start(command);
-    wait_for("client 3", || hung_client(&hung, 3));
+    wait_for("all clients", || all_clients(&hung));
     let worker = running.worker();
     let frozen = frozen_fs.freeze().unwrap();
     let finished = running.finish_within(Duration::from_secs(20)).expect(1);
@@ -196,10 +196,10 @@ fn a_removal_that_hangs_holds_up_nobody() {
     assert_gone_after_thaw(frozen, worker, &[&hung, &good]);
 }
 
-/// The client's directory, made by the last line that writes.
-fn hung_client(disk: &Path, client: u32) -> Option<PathBuf> {
-    let dir = run_dirs(disk).pop()?.join(format!("clients/client{client}"));
-    dir.is_dir().then_some(dir)
+/// Whether all four clients have their directory, made by the last line that writes.
+fn all_clients(disk: &Path) -> Option<()> {
+    let clients = run_dirs(disk).pop()?.join("clients");
+    (0..4).all(|client| clients.join(format!("client{client}")).is_dir()).then_some(())
 }
 
 /// Without its front, too, the worker waits in peace: it takes no CPU time.
@@ -212,7 +212,7 @@ fn waiting_without_a_front_takes_no_cpu_time() {
     let mut command = jbodbench(["run", "-t", "10m", "--grace", "1m", "--warmup", "0", "-l"]);
     command.arg(load).args([&hung, &good]);
     let running = Running::start(command);
-    wait_for("client 3", || hung_client(&hung, 3));
+    wait_for("all clients", || all_clients(&hung));
     let worker = running.worker();
     let frozen = frozen_fs.freeze().unwrap();
     running.signal(Signal::KILL);
