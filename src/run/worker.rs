@@ -71,6 +71,9 @@ pub(super) struct Worker<'a> {
     stragglers: Vec<Straggler>,
 }
 
+/// A signal so soon after the front has left was meant for both.
+const SETTLE: Duration = Duration::from_secs(1);
+
 /// What the measured part leaves.
 pub(super) struct Measured {
     pub(super) disks: Vec<LiveDisk>,
@@ -257,6 +260,8 @@ async fn wait_for_stragglers(stragglers: Vec<Straggler>) {
 
 /// Waits for a signal that comes from now on.
 async fn any_signal() {
+    // The Ctrl-C that made the front leave may reach this process only now.
+    tokio::time::sleep(SETTLE).await;
     let Ok([mut interrupt, mut terminate, mut hangup]) = ignore_signals() else {
         return std::future::pending().await;
     };
