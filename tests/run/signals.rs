@@ -40,7 +40,7 @@ fn assert_interrupted(finished: &Finished, out: &Path, disks: &[&Path]) {
         assert_eq!(row.text("status"), "interrupted");
         assert!(row.int("ops") > 0 && row.float("ops_per_s") > 0.0);
         assert!(row.float("duration_s") < 600.0);
-        assert!(table.summaries(label(disk)).count() > 5, "rows of operations");
+        assert!(table.summaries(label(disk)).count() > 2, "rows of operations");
     }
     assert_eq!(table.summary("all", "all").text("status"), "interrupted");
     assert_clean(disks);
