@@ -12,7 +12,7 @@ use std::time::Duration;
 use common::{LoopFs, TmpFs, or_skip, run, skip};
 use jbodbench::host::device::Sysfs;
 use jbodbench::host::mounts::{mount_of, mounts};
-use jbodbench::host::preflight::{Unusable, check_disk, mark_shared};
+use jbodbench::host::preflight::{Trial, Unusable, check_disk, mark_shared};
 use jbodbench::host::remove::delete_tree_at;
 use jbodbench::host::tree::{RunTree, remove_tree};
 use jbodbench::host::{kmsg, sample};
@@ -61,7 +61,8 @@ fn btrfs_has_its_device_although_stat_does_not_say() {
     assert_eq!(mount.source, fs.device());
     let stat = rustix::fs::stat(&sub).unwrap().st_dev;
     assert_ne!((rustix::fs::major(stat), rustix::fs::minor(stat)), (mount.major, mount.minor));
-    let mut checks = [check_disk(&path, 1).unwrap(), check_disk(&sub, 1).unwrap()];
+    let mut checks =
+        [check_disk(&path, 1, Trial::Make).unwrap(), check_disk(&sub, 1, Trial::Make).unwrap()];
     mark_shared(&mut checks);
     assert_eq!(checks[1].same_fs_as, Some(0));
 
@@ -181,14 +182,14 @@ fn delete_tree_on_each_file_system() {
 #[test]
 fn read_only_and_full_disks() {
     let read_only = or_skip!(TmpFs::with_options("size=1m,ro"));
-    let check = check_disk(&read_only.path(), 1).unwrap();
+    let check = check_disk(&read_only.path(), 1, Trial::Make).unwrap();
     assert_eq!(check.unusable, Some(Unusable::ReadOnly));
     assert!(check.mount.unwrap().is_mount_point);
 
     let full = or_skip!(TmpFs::with_options("size=1m,nr_inodes=3"));
     fs::create_dir(full.path().join("a")).unwrap();
     fs::create_dir(full.path().join("b")).unwrap();
-    let check = check_disk(&full.path(), 2 << 20).unwrap();
+    let check = check_disk(&full.path(), 2 << 20, Trial::Make).unwrap();
     assert_eq!(check.unusable, Some(Unusable::Full(Errno::NOSPC)));
     assert_eq!(check.space.unwrap().free_inodes, Some(0));
     assert_eq!(check.space_warning.unwrap().reserve_bytes, (1 << 20) / 20);
@@ -202,12 +203,12 @@ fn a_directory_of_root_is_not_writable_for_nobody() {
     let thread = std::thread::spawn(move || {
         let nobody = rustix::process::Uid::from_raw(65534);
         rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
-        check_disk(&path, 1).unwrap()
+        check_disk(&path, 1, Trial::Make).unwrap()
     });
     let check = thread.join().unwrap();
     assert_eq!(check.unusable, Some(Unusable::NotWritable));
     assert_eq!(check.unsafe_parent, None);
-    assert!(check_disk(&fs.path(), 1).unwrap().unusable.is_none());
+    assert!(check_disk(&fs.path(), 1, Trial::Make).unwrap().unusable.is_none());
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, unlinkat};
+use rustix::fs::{Access, AtFlags, Mode, OFlags, accessat, mkdirat, unlinkat};
 use rustix::io::Errno;
 
 use super::mounts::{self, MountFacts};
@@ -75,6 +75,15 @@ impl std::fmt::Display for Unusable {
     }
 }
 
+/// How a disk is tried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trial {
+    /// By using it: a directory is made in it and removed.
+    Make,
+    /// By asking the kernel whether that would be allowed: nothing on the disk changes.
+    Ask,
+}
+
 /// What was found out about a disk.
 #[derive(Clone, Debug)]
 pub struct DiskCheck {
@@ -120,18 +129,18 @@ pub fn label(disk: &Path) -> Result<PathBuf, HostError> {
     Ok(absolute.components().collect())
 }
 
-/// Checks one disk by using it: a directory is made in it and removed.
+/// Checks one disk, as far as `trial` goes.
 ///
 /// # Errors
 /// Only where the argument cannot be made absolute; all else is in the result.
-pub fn check_disk(disk: &Path, need_bytes: u64) -> Result<DiskCheck, HostError> {
+pub fn check_disk(disk: &Path, need_bytes: u64, trial: Trial) -> Result<DiskCheck, HostError> {
     let label = label(disk)?;
     let root = rustix::process::geteuid().is_root();
     let canonical = std::fs::canonicalize(&label).ok();
     let stat = rustix::fs::stat(&label).ok();
     let space = Space::of(&label, root).ok();
     Ok(DiskCheck {
-        unusable: probe(&label).err().map(Unusable::from_errno),
+        unusable: probe(&label, trial).err().map(Unusable::from_errno),
         dev: stat.map(|stat| stat.st_dev),
         ino: stat.map(|stat| stat.st_ino),
         mount: mounts::mount_of(&label).ok(),
@@ -157,7 +166,7 @@ pub fn mark_shared(disks: &mut [DiskCheck]) {
 }
 
 /// Makes and removes a directory.
-fn probe(disk: &Path) -> Result<(), Errno> {
+fn probe(disk: &Path, trial: Trial) -> Result<(), Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let dir = match rustix::fs::open(disk, flags, Mode::empty()) {
         Ok(dir) => dir,
@@ -165,6 +174,9 @@ fn probe(disk: &Path) -> Result<(), Errno> {
         Err(Errno::ACCESS) if disk.is_file() => return Err(Errno::NOTDIR),
         Err(errno) => return Err(errno),
     };
+    if trial == Trial::Ask {
+        return accessat(&dir, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS);
+    }
     // By thread: the same directory may be asked under two names at once.
     let name = format!(".jbodbench-probe-{}", rustix::thread::gettid());
     make(dir.as_fd(), &name)?;
@@ -189,12 +201,12 @@ mod tests {
     #[test]
     fn a_usable_directory() {
         let dir = tempfile::tempdir().unwrap();
-        let check = check_disk(dir.path(), 1).unwrap();
+        let check = check_disk(dir.path(), 1, Trial::Make).unwrap();
         assert_eq!(check.unusable, None);
         assert!(check.mount.as_ref().is_some_and(|mount| !mount.is_mount_point));
         assert!(check.space.is_some() && check.canonical.is_some());
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
-        assert!(check_disk(dir.path(), u64::MAX).unwrap().space_warning.is_some());
+        assert!(check_disk(dir.path(), u64::MAX, Trial::Make).unwrap().space_warning.is_some());
     }
 
     #[test]
@@ -202,7 +214,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let left = dir.path().join(format!(".jbodbench-probe-{}", rustix::thread::gettid()));
         std::fs::create_dir(left).unwrap();
-        assert_eq!(check_disk(dir.path(), 1).unwrap().unusable, None);
+        assert_eq!(check_disk(dir.path(), 1, Trial::Make).unwrap().unusable, None);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 
@@ -211,11 +223,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("file");
         std::fs::write(&file, "").unwrap();
-        assert_eq!(check_disk(&file, 1).unwrap().unusable, Some(Unusable::NotADirectory));
-        let missing = check_disk(&dir.path().join("no"), 1).unwrap();
+        assert_eq!(
+            check_disk(&file, 1, Trial::Make).unwrap().unusable,
+            Some(Unusable::NotADirectory)
+        );
+        let missing = check_disk(&dir.path().join("no"), 1, Trial::Make).unwrap();
         assert_eq!(missing.unusable.map(Unusable::status), Some("missing"));
         assert!(missing.mount.is_none() && missing.space.is_none());
-        let proc = check_disk(Path::new("/proc"), 1).unwrap().unusable.unwrap();
+        let proc = check_disk(Path::new("/proc"), 1, Trial::Make).unwrap().unusable.unwrap();
         assert!(!proc.to_string().is_empty());
     }
 
@@ -234,10 +249,21 @@ mod tests {
         std::fs::create_dir(&other).unwrap();
         let mut checks: Vec<_> = [dir.path(), Path::new("/proc"), &other]
             .into_iter()
-            .map(|path| check_disk(path, 1).unwrap())
+            .map(|path| check_disk(path, 1, Trial::Make).unwrap())
             .collect();
         mark_shared(&mut checks);
         let shared: Vec<_> = checks.iter().map(|check| check.same_fs_as).collect();
         assert_eq!(shared, [None, None, Some(0)]);
+    }
+
+    #[test]
+    fn asking_changes_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let before = std::fs::metadata(dir.path()).unwrap().modified().unwrap();
+        assert_eq!(check_disk(dir.path(), 1, Trial::Ask).unwrap().unusable, None);
+        assert_eq!(std::fs::metadata(dir.path()).unwrap().modified().unwrap(), before);
+        let missing = dir.path().join("x");
+        let check = check_disk(&missing, 1, Trial::Ask).unwrap();
+        assert_eq!(check.unusable, Some(Unusable::Missing));
     }
 }

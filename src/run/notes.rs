@@ -19,9 +19,10 @@ const LONG_WAIT_NS: u64 = 1_000_000_000;
 pub(super) fn before(request: &RunRequest, prepared: &Prepared) -> String {
     let length = match (request.time, request.load.passes) {
         (Some(time), None) => format!("{} measured", format_duration(time)),
-        (None, Some(passes)) => format!("{passes} passes"),
+        (None, Some(passes)) => counted(passes, "pass", "passes"),
         (Some(time), Some(passes)) => {
-            format!("{passes} passes, at most {}", format_duration(time))
+            let passes = counted(passes, "pass", "passes");
+            format!("{passes}, at most {}", format_duration(time))
         }
         (None, None) => "no limit".into(),
     };
@@ -33,14 +34,17 @@ pub(super) fn before(request: &RunRequest, prepared: &Prepared) -> String {
         prepared.disks.iter().map(super::prepare::ReadyDisk::load_names).collect();
     loads.dedup();
     format!(
-        "{} disk{}, {} clients each, load {}, {length}{warmup}, data {}, seed {}",
-        prepared.disks.len(),
-        if prepared.disks.len() == 1 { "" } else { "s" },
-        request.clients,
+        "{}, {} each, load {}, {length}{warmup}, data {}, seed {}",
+        counted(prepared.disks.len() as u64, "disk", "disks"),
+        counted(u64::from(request.clients), "client", "clients"),
         loads.join("; "),
         super::request::data_word(request.load.data),
         request.load.seed,
     )
+}
+
+fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 pub(super) fn left_out(disk: &LeftOut) -> String {
@@ -62,7 +66,7 @@ pub(super) fn after(
     }
     notes.extend(device_note(disks, outcomes));
     let on_device = disks.iter().any(|disk| disk.ready.device.is_some());
-    if on_device && request.time.is_some() && window.seconds() < SHORT_S {
+    if on_device && request.load.passes.is_none() && window.seconds() < SHORT_S {
         notes.push(format!(
             "{} s on a block device show its cache and journal, not the device: use --time 60s or \
              more",

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::{RunError, RunRequest, Straggler};
 use crate::host::device::{DeviceFacts, Sysfs};
-use crate::host::preflight::{DiskCheck, Unusable, check_disk, label, mark_shared};
+use crate::host::preflight::{DiskCheck, Trial, Unusable, check_disk, label, mark_shared};
 use crate::host::{disks, limits};
 use crate::loadfile::program::{Action, OperandKind};
 use crate::loadfile::{self, Program, check};
@@ -280,11 +280,12 @@ fn check_disks(
     paths: Vec<PathBuf>,
     assigned: Vec<Assigned>,
 ) -> Result<Checked, RunError> {
+    let trial = if request.dry_run { Trial::Ask } else { Trial::Make };
     let (sender, answers) = mpsc::channel();
     for (index, (path, load)) in paths.iter().zip(&assigned).enumerate() {
         let (sender, path, need) = (sender.clone(), path.clone(), load.need_bytes);
         let ask = move || {
-            let _ = sender.send((index, check_disk(&path, need)));
+            let _ = sender.send((index, check_disk(&path, need, trial)));
         };
         std::thread::Builder::new()
             .spawn(ask)
