@@ -64,28 +64,29 @@ pub(super) struct Prepared {
     pub(super) warnings: Vec<String>,
     /// Handles that one client may have open, by the loadfile.
     pub(super) handles: u64,
-    /// A disk that did not answer, if there is one.
-    pub(super) straggler: Option<Straggler>,
 }
 
-/// Looks at everything that a request names.
-pub(super) fn prepare(request: &RunRequest) -> Result<Prepared, RunError> {
+/// Looks at everything that a request names. A disk that does not answer is among `stragglers`
+/// then, whatever comes of the rest.
+pub(super) fn prepare(
+    request: &RunRequest,
+    stragglers: &mut Vec<Straggler>,
+) -> Result<Prepared, RunError> {
     let mut warnings = Vec::new();
     let programs = Programs::load(request, &mut warnings)?;
-    let arguments =
-        if request.disks.is_empty() { vec![".".to_owned()] } else { request.disks.clone() };
+    let arguments = if request.disks.is_empty() { vec![".".into()] } else { request.disks.clone() };
     let paths = disks::expand(&arguments).map_err(|error| RunError::usage(error.to_string()))?;
     let assigned = programs.assign(request, &paths)?;
     let handles = assigned.iter().map(|load| load.handles).max().unwrap_or(0);
     check_limits(request, paths.len(), handles, &assigned, &mut warnings)?;
-    let Checked { found, left_out, straggler } = check_disks(request, paths, assigned)?;
+    let Checked { found, left_out } = check_disks(request, paths, assigned, stragglers)?;
     if found.is_empty() {
         let reasons: Vec<_> =
             left_out.iter().map(|out| format!("{}: {}", out.label, out.reason)).collect();
         return Err(RunError::cannot(format!("no disk can be used\n{}", reasons.join("\n"))));
     }
     let disks = join_facts(request, found, &mut warnings)?;
-    Ok(Prepared { disks, left_out, warnings, handles, straggler })
+    Ok(Prepared { disks, left_out, warnings, handles })
 }
 
 /// The loadfiles of a disk and what they need.
@@ -271,7 +272,6 @@ fn check_limits(
 struct Checked {
     found: Vec<(DiskCheck, Assigned)>,
     left_out: Vec<LeftOut>,
-    straggler: Option<Straggler>,
 }
 
 /// Asks all disks at once; one that does not answer is left out, and its thread with it.
@@ -279,6 +279,7 @@ fn check_disks(
     request: &RunRequest,
     paths: Vec<PathBuf>,
     assigned: Vec<Assigned>,
+    stragglers: &mut Vec<Straggler>,
 ) -> Result<Checked, RunError> {
     let (sender, answers) = mpsc::channel();
     for (index, (path, load)) in paths.iter().zip(&assigned).enumerate() {
@@ -313,13 +314,14 @@ fn check_disks(
             },
         }
     }
+    if left_out.iter().any(|out| out.status == Status::Hung) {
+        // A late answer has removed its own probe: it only has to be waited for.
+        stragglers.push(Straggler(Box::new(move || while answers.recv().is_ok() {})));
+    }
     if request.load.path == PathMode::Absolute {
         refuse_unsafe_parents(&usable)?;
     }
-    // A late answer has removed its own probe: it only has to be waited for.
-    let hangs = left_out.iter().any(|out| out.status == Status::Hung);
-    let straggler = hangs.then(|| Straggler(Box::new(move || while answers.recv().is_ok() {})));
-    Ok(Checked { found: usable, left_out, straggler })
+    Ok(Checked { found: usable, left_out })
 }
 
 fn left_out_of(check: &DiskCheck) -> Option<LeftOut> {

@@ -82,23 +82,39 @@ pub(super) struct Measured {
 
 impl Worker<'_> {
     async fn run(mut self) -> Result<(), RunError> {
-        let prepared = prepare(self.request)?;
+        match self.replay().await {
+            Ok(Some((measured, code))) => self.clean(measured, code).await,
+            Ok(None) if self.stragglers.is_empty() => self.done(0, false).await,
+            Err(error) if self.stragglers.is_empty() => return Err(error),
+            ended => {
+                let code = ended.err().map_or(0, |error| {
+                    self.tell(&error);
+                    error.code
+                });
+                self.done(code, true).await;
+                stay(wait_for_stragglers(self.stragglers)).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// All but the clean-up; what was measured and the exit code, or nothing for a dry run.
+    async fn replay(&mut self) -> Result<Option<(Measured, u8)>, RunError> {
+        let prepared = prepare(self.request, &mut self.stragglers)?;
         for warning in &prepared.warnings {
             self.progress.note(&format!("warning: {warning}"));
         }
         self.progress.note(&notes::before(self.request, &prepared));
         if self.request.dry_run {
             self.say_dry_run(&prepared);
-            self.done(0, false).await;
-            return Ok(());
+            return Ok(None);
         }
         let mut outlet = Outlet::open(self.request)?;
         let host = HostFacts::read();
         let run_id = run_id();
         let rows = RowMaker::new(self.request, &host, &run_id, SyncEngine::NAME);
         let started = boot_time();
-        let Prepared { disks, mut left_out, straggler, .. } = prepared;
-        self.stragglers.extend(straggler);
+        let Prepared { disks, mut left_out, .. } = prepared;
         let made = make_trees(self.request, &run_id, disks, self.link).await?;
         left_out.extend(made.left_out);
         self.stragglers.extend(made.straggler);
@@ -127,8 +143,7 @@ impl Worker<'_> {
                 (self.finish(&mut outlet, code), measured)
             }
         };
-        self.clean(measured, code).await;
-        Ok(())
+        Ok(Some((measured, code)))
     }
 
     async fn measure(
@@ -192,19 +207,14 @@ impl Worker<'_> {
         if !stays {
             return;
         }
-        detach();
-        let rest = async {
+        stay(async {
             clean::wait_for_ever(unfinished).await;
             let stuck = until_free(stuck, events).await;
             let removals = stuck.into_iter().map(|disk| clean::start(disk, grace)).collect();
             clean::wait_for_ever(removals).await;
             wait_for_stragglers(self.stragglers).await;
-        };
-        // Nobody forwards signals any more: one that comes now is meant for this process.
-        tokio::select! {
-            () = rest => {}
-            () = any_signal() => {}
-        }
+        })
+        .await;
     }
 
     fn say_dry_run(&mut self, prepared: &Prepared) {
@@ -252,6 +262,16 @@ async fn wait_for_stragglers(stragglers: Vec<Straggler>) {
     };
     if std::thread::Builder::new().spawn(wait).is_ok() {
         let _ = done.await;
+    }
+}
+
+/// Stays behind, unseen, for disks that do not answer; the front has left.
+async fn stay(rest: impl Future<Output = ()>) {
+    detach();
+    // Nobody forwards signals any more: one that comes now is meant for this process.
+    tokio::select! {
+        () = rest => {}
+        () = any_signal() => {}
     }
 }
 
