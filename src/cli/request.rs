@@ -1,5 +1,7 @@
 //! From what was typed to a request: the checks that need no look at the machine.
 
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -86,11 +88,16 @@ fn load_of(load: &LoadArgs, passes: Option<u64>, calls: &CallArgs) -> Result<Loa
     })
 }
 
-fn load_for(text: &str) -> Result<(String, PathBuf), String> {
-    text.split_once('=')
+/// Names of files need not be UTF-8.
+fn load_for(text: &OsStr) -> Result<(OsString, PathBuf), String> {
+    let bytes = text.as_bytes();
+    bytes
+        .iter()
+        .position(|byte| *byte == b'=')
+        .map(|at| (OsStr::from_bytes(&bytes[..at]), OsStr::from_bytes(&bytes[at + 1..])))
         .filter(|(disk, file)| !disk.is_empty() && !file.is_empty())
         .map(|(disk, file)| (disk.to_owned(), PathBuf::from(file)))
-        .ok_or_else(|| format!("--load-for {text}: expected DISK=FILE"))
+        .ok_or_else(|| format!("--load-for {}: expected DISK=FILE", text.display()))
 }
 
 fn timing(text: &str) -> Result<Timing, String> {
