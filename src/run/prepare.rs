@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
+use super::needs::check_limits;
 use super::{RunError, RunRequest, Straggler};
 use crate::host::device::{DeviceFacts, Sysfs};
+use crate::host::disks;
 use crate::host::preflight::{DiskCheck, Unusable, check_disk, label, mark_shared};
-use crate::host::{disks, limits};
 use crate::loadfile::program::{Action, OperandKind};
 use crate::loadfile::{self, Program, check};
 use crate::output::Status;
 use crate::plan::PathMode;
-use crate::units::format_bytes;
 
 /// How long a disk may take to answer before the load.
 const ANSWER: Duration = Duration::from_secs(10);
@@ -91,8 +91,8 @@ pub(super) fn prepare(
 
 /// The loadfiles of a disk and what they need.
 #[derive(Clone, Debug)]
-struct Assigned {
-    programs: Vec<Arc<Program>>,
+pub(super) struct Assigned {
+    pub(super) programs: Vec<Arc<Program>>,
     /// Largest number of open handles of one client.
     handles: u64,
     /// Largest live data of all the disk's clients, in bytes.
@@ -213,57 +213,6 @@ fn refuse_missing_clients(program: &Program, clients: u32) -> Result<(), RunErro
                 child.saturating_add(1)
             )));
         }
-    }
-    Ok(())
-}
-
-/// Descriptors, threads and memory, before anything is made.
-fn check_limits(
-    request: &RunRequest,
-    disks: usize,
-    handles: u64,
-    assigned: &[Assigned],
-    warnings: &mut Vec<String>,
-) -> Result<(), RunError> {
-    /// Descriptors of a client beside its handles: a directory, /proc, one that is replaced.
-    const SPARE: u64 = 8;
-    let clients = u64::from(request.clients);
-    let nofile = limits::raise_nofile().map_err(|error| RunError::cannot(error.to_string()))?;
-    let limit = nofile.soft.unwrap_or(u64::MAX);
-    let tables = if request.load.share.fd { clients } else { 1 };
-    let need = tables.saturating_mul(handles) + SPARE;
-    if need > limit {
-        return Err(RunError::cannot(format!(
-            "a client needs {need} open files, the limit is {limit}; raise it with \
-             `ulimit -n {need}`"
-        )));
-    }
-    // Two descriptors a disk, and those of the process.
-    let own = 2 * disks as u64 + 64;
-    if own > limit {
-        return Err(RunError::cannot(format!(
-            "{disks} disks need {own} open files, the limit is {limit}; raise it with \
-             `ulimit -n {own}`"
-        )));
-    }
-    let threads = disks as u64 * (clients + 1) + 8;
-    if let Some(limit) = limits::max_threads().filter(|limit| limit.value < threads) {
-        return Err(RunError::cannot(format!(
-            "{disks} disks x {clients} clients need {threads} threads, {} allows {}",
-            limit.set_by, limit.value
-        )));
-    }
-    let buffers: u64 = assigned
-        .iter()
-        .filter_map(|load| load.programs.iter().map(|p| p.max_read + p.max_write).max())
-        .map(|bytes| bytes.saturating_add(100_000).saturating_mul(clients))
-        .fold(0, u64::saturating_add);
-    if let Some(free) = limits::memory_available().filter(|free| free.value < buffers) {
-        warnings.push(format!(
-            "the clients' buffers need {}, but only {} are free",
-            format_bytes(buffers),
-            format_bytes(free.value)
-        ));
     }
     Ok(())
 }

@@ -276,3 +276,14 @@ fn too_few_descriptors_are_told_before_the_run() {
     assert_clean(&[disk.path()]);
     assert_eq!(finished.stdout, "");
 }
+
+/// The kernel takes a list with CPUs that are not there; the result would claim them.
+#[test]
+fn missing_cpus_are_told_before_the_run() {
+    let disk = temp_disk();
+    for list in ["60000", "0,60000"] {
+        let finished = run_on(&format!("{SHORT} --cpus {list}"), &[disk.path()]).expect(3);
+        finished.says("--cpus: CPU 60000 is offline, or not allowed here");
+    }
+    assert_clean(&[disk.path()]);
+}
