@@ -6,6 +6,7 @@ use rustix::fs::StatVfs;
 use serde::Serialize;
 
 use super::HostError;
+use crate::units::format_bytes;
 
 /// What should stay free: file systems slow down, and fail elsewhere, when they are full.
 const RESERVE_BYTES: u64 = 1 << 30;
@@ -25,8 +26,9 @@ pub struct Space {
 /// There is less room than a load needs and should leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error(
-    "needs {need_bytes} bytes and should leave {reserve_bytes}, but only {free_bytes} are free; \
-     use fewer clients or a smaller loadfile, or free some space"
+    "needs {} and should leave {}, but only {} are free; use fewer clients or a smaller loadfile, \
+     or free some space",
+    format_bytes(*need_bytes), format_bytes(*reserve_bytes), format_bytes(*free_bytes)
 )]
 pub struct SpaceWarning {
     /// What the load needs.

@@ -289,7 +289,7 @@ fn refuse_unsafe_parents(disks: &[(DiskCheck, Assigned)]) -> Result<(), RunError
     match disks.iter().find_map(|(check, _)| Some((check, check.unsafe_parent.as_ref()?))) {
         None => Ok(()),
         Some((check, parent)) => Err(RunError::cannot(format!(
-            "{}: {parent}; as root, absolute paths through it are not safe: use --path cwd",
+            "{}: as root, absolute paths are not safe here: {parent}",
             check.label.display()
         ))),
     }
@@ -323,19 +323,57 @@ fn join_facts(
     Ok(checks.into_iter().zip(loads).enumerate().map(ready).collect())
 }
 
-/// What is unusual about where the disks are.
+/// What is unusual about where the disks are: a line for each file system, not for each disk.
 fn complaints(checks: &[DiskCheck]) -> Vec<String> {
-    let mut lines = Vec::new();
+    let mut astray: BTreeMap<&Path, Vec<&Path>> = BTreeMap::new();
+    let mut shared: BTreeMap<usize, Vec<&Path>> = BTreeMap::new();
     for check in checks {
-        let label = check.label.display();
+        let label = check.label.as_path();
         if let Some(mount) = check.mount.as_ref().filter(|mount| !mount.is_mount_point) {
-            let mount_point = mount.mount_point.display();
-            lines.push(format!("{label} is not a mount point: it lies on {mount_point}"));
+            astray.entry(&mount.mount_point).or_default().push(label);
         }
-        if let Some(other) = check.same_fs_as {
-            let other = checks[other].label.display();
-            lines.push(format!("{label} and {other} are on the same file system"));
+        if let Some(first) = check.same_fs_as {
+            shared.entry(first).or_insert_with(|| vec![&checks[first].label]).push(label);
         }
     }
+    let mut lines = Vec::new();
+    for (mount_point, disks) in astray {
+        let (names, mount_point) = (names(&disks), mount_point.display());
+        lines.push(match disks.len() {
+            1 => format!("{names} is not a mount point: it lies on {mount_point}"),
+            _ => format!("{names} are not mount points: they lie on {mount_point}"),
+        });
+    }
+    let same = |disks: &Vec<&Path>| format!("{} are on the same file system", names(disks));
+    lines.extend(shared.values().map(same));
     lines
+}
+
+/// `a`, `a and b`, `a, b, c and 9 more`.
+fn names(disks: &[&Path]) -> String {
+    let name = |disk: &&Path| disk.display().to_string();
+    match disks {
+        [one] => name(one),
+        [some @ .., last] if some.len() < 3 => {
+            format!("{} and {}", some.iter().map(name).collect::<Vec<_>>().join(", "), name(last))
+        }
+        _ => {
+            let first: Vec<_> = disks.iter().take(3).map(name).collect();
+            format!("{} and {} more", first.join(", "), disks.len() - first.len())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_disks_are_not_all_named() {
+        let paths = ["/a", "/b", "/c", "/d", "/e"].map(Path::new);
+        let names: Vec<_> = (1..=5).map(|n| names(&paths[..n])).collect();
+        let wanted =
+            ["/a", "/a and /b", "/a, /b and /c", "/a, /b, /c and 1 more", "/a, /b, /c and 2 more"];
+        assert_eq!(names, wanted);
+    }
 }
