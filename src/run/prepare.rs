@@ -302,6 +302,7 @@ fn join_facts(
 ) -> Result<Vec<ReadyDisk>, RunError> {
     let (mut checks, loads): (Vec<_>, Vec<_>) = found.into_iter().unzip();
     mark_shared(&mut checks);
+    add_up_needs(&mut checks, &loads);
     let shared: Vec<Option<usize>> = checks.iter().map(|check| check.same_fs_as).collect();
     let complaints = complaints(&checks);
     if request.require_mounts && !complaints.is_empty() {
@@ -321,6 +322,19 @@ fn join_facts(
         check,
     };
     Ok(checks.into_iter().zip(loads).enumerate().map(ready).collect())
+}
+
+/// Disks on one file system fill it together: the first of them has the warning for all.
+fn add_up_needs(checks: &mut [DiskCheck], loads: &[Assigned]) {
+    let mut needs: BTreeMap<usize, u64> = BTreeMap::new();
+    for (index, (check, load)) in checks.iter().zip(loads).enumerate() {
+        let need = needs.entry(check.same_fs_as.unwrap_or(index)).or_default();
+        *need = need.saturating_add(load.need_bytes);
+    }
+    for (index, check) in checks.iter_mut().enumerate() {
+        let need = needs.get(&index);
+        check.space_warning = need.and_then(|need| check.space?.warning(*need));
+    }
 }
 
 /// What is unusual about where the disks are: a line for each file system, not for each disk.
