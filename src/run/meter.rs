@@ -223,9 +223,7 @@ impl<'a> Meter<'a> {
             rows.extend(self.rows.interval(Some(&disk.ready), &piece, self.window, from, to));
             all.merge(&piece);
         }
-        if self.disks.len() > 1 {
-            rows.extend(self.rows.interval(None, &all, self.window, from, to));
-        }
+        rows.extend(self.rows.interval(None, &all, self.window, from, to));
         self.last_interval_ns = now;
         // The next edge of the grid; those that were missed are left out.
         let step = nanos(self.request.interval.unwrap_or(FRAME)).max(1);
