@@ -21,6 +21,7 @@ use tokio::time::Instant;
 
 pub use link::{FromWorker, Link, MadeTree, ToWorker};
 
+use crate::host::signals::stays_ignored;
 use trees::Trees;
 pub use trees::{CLEANER, clean, removal_text};
 
@@ -72,9 +73,11 @@ fn start_worker(args: &[OsString]) -> std::io::Result<(Link, Child)> {
 struct Signals(Vec<(i32, Signal)>);
 
 impl Signals {
+    /// What `nohup` let this process ignore stays ignored.
     fn new() -> std::io::Result<Self> {
         SIGNALS
             .iter()
+            .filter(|(n, _)| !stays_ignored(*n))
             .map(|(n, kind)| Ok((*n, signal(kind())?)))
             .collect::<Result<_, _>>()
             .map(Self)

@@ -3,6 +3,7 @@
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::net::UnixStream;
@@ -24,6 +25,7 @@ use super::{RunError, RunRequest, Straggler};
 use crate::engine::{Engine, SyncEngine};
 use crate::front::{FromWorker, Link};
 use crate::host::facts::HostFacts;
+use crate::host::signals::stays_ignored;
 use crate::output::Progress;
 use crate::pool::{Event, Gate};
 
@@ -49,12 +51,11 @@ pub fn run(request: &RunRequest) -> Result<(), RunError> {
 }
 
 /// A signal from the terminal reaches this process too, but the front decides what it means.
-fn ignore_signals() -> std::io::Result<[Signal; 3]> {
-    Ok([
-        signal(SignalKind::interrupt())?,
-        signal(SignalKind::terminate())?,
-        signal(SignalKind::hangup())?,
-    ])
+/// What is ignored since before (`nohup`) stays so to the end.
+fn ignore_signals() -> std::io::Result<Vec<Signal>> {
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+    let wanted = kinds.into_iter().filter(|kind| !stays_ignored(kind.as_raw_value()));
+    wanted.map(signal).collect()
 }
 
 fn link_to_front() -> std::io::Result<Link> {
@@ -277,14 +278,12 @@ async fn stay(rest: impl Future<Output = ()>) {
 
 /// Waits for a signal that comes from now on.
 async fn any_signal() {
-    let Ok([mut interrupt, mut terminate, mut hangup]) = ignore_signals() else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-        _ = hangup.recv() => {}
-    }
+    let mut signals = ignore_signals().unwrap_or_default();
+    std::future::poll_fn(|context| {
+        let mut ready = signals.iter_mut().map(|signal| signal.poll_recv(context).is_ready());
+        if ready.any(|ready| ready) { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
 }
 
 /// Unique on this host and legal in a file name.
