@@ -70,6 +70,9 @@ impl Space {
     pub fn warning(&self, need_bytes: u64) -> Option<SpaceWarning> {
         let reserve_bytes = RESERVE_BYTES.min(self.total_bytes / RESERVE_DIVISOR);
         let free_bytes = self.free_bytes;
+        if self.total_bytes == 0 {
+            return None; // ramfs and the like count nothing
+        }
         let short = need_bytes.saturating_add(reserve_bytes) > free_bytes;
         short.then_some(SpaceWarning { need_bytes, free_bytes, reserve_bytes })
     }
@@ -89,6 +92,7 @@ mod tests {
         assert_eq!(large.warning(2 << 30), None);
         assert_eq!(large.warning((2 << 30) + 1).unwrap().reserve_bytes, 1 << 30);
         assert!(large.warning(u64::MAX).is_some());
+        assert_eq!(Space::default().warning(1), None, "a file system that counts nothing");
     }
 
     #[test]
