@@ -72,7 +72,7 @@ pub(super) struct LoadArgs {
     /// [default: a built-in one with the mix of dbench's client.txt]
     #[arg(short, long, value_name = "FILE[,FILE]", value_delimiter = ',')]
     pub(super) loadfile: Vec<PathBuf>,
-    /// Another loadfile for one of the disks
+    /// Another loadfile for one of the disks; may be given several times
     #[arg(long, value_name = "DISK=FILE", hide_short_help = true)]
     pub(super) load_for: Vec<OsString>,
     /// Clients per disk, each with a thread, handles and a directory of its own

@@ -154,7 +154,12 @@ impl Front {
         let status = tokio::time::timeout(LEAVE_AFTER, self.child.wait()).await;
         let status = status.ok().and_then(Result::ok);
         if let Some(signal) = status.and_then(|status| status.signal()) {
-            say(&format!("the worker died of signal {signal}"));
+            // Without memory the allocator aborts, or the kernel kills; neither says so on stderr.
+            let why = match signal {
+                6 | 9 => "; if nobody sent it, memory ran out: use fewer clients",
+                _ => "",
+            };
+            say(&format!("the worker died of signal {signal}{why}"));
         }
         for line in self.trees.remove_all().await {
             say(&line);
