@@ -36,7 +36,7 @@ fn device_facts(fs: &LoopFs) {
     file.sync_all().unwrap();
     let delta = sysfs.counters_below(&facts).unwrap()[0].delta(&before[0]);
     assert!(delta.write_bytes >= 4 << 20, "{delta:?}");
-    assert!(delta.writes > 0 && delta.utilisation(Duration::from_secs(60)).unwrap() < 1.0);
+    assert!(delta.writes > 0 && delta.utilisation(Duration::from_secs(60), 1).unwrap() < 1.0);
 }
 
 #[test]

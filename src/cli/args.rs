@@ -1,5 +1,6 @@
 //! What can be typed, and nothing else: no file is looked at here.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -49,7 +50,7 @@ Exit codes: 0 as expected, 1 operations or disks failed (results are written), 2
 pub(super) struct RunArgs {
     /// Directories, one per disk: paths, globs, ranges like '/mnt/d[1-12]' [default: .]
     #[arg(value_name = "DISK")]
-    pub(super) disks: Vec<String>,
+    pub(super) disks: Vec<OsString>,
 
     #[command(flatten)]
     pub(super) load: LoadArgs,
@@ -71,9 +72,9 @@ pub(super) struct LoadArgs {
     /// [default: a built-in one with the mix of dbench's client.txt]
     #[arg(short, long, value_name = "FILE[,FILE]", value_delimiter = ',')]
     pub(super) loadfile: Vec<PathBuf>,
-    /// Another loadfile for one of the disks
+    /// Another loadfile for one of the disks; may be given several times
     #[arg(long, value_name = "DISK=FILE", hide_short_help = true)]
-    pub(super) load_for: Vec<String>,
+    pub(super) load_for: Vec<OsString>,
     /// Clients per disk, each with a thread, handles and a directory of its own
     #[arg(short, long, value_name = "N", default_value_t = 4,
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]

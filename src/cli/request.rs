@@ -1,5 +1,7 @@
 //! From what was typed to a request: the checks that need no look at the machine.
 
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,12 +12,20 @@ use crate::output::{Format, Mode};
 use crate::plan::{Data, Load, PathMode, Share, Timing};
 use crate::run::{DEFAULT_TIME, RunRequest, default_warmup};
 
+/// Shorter intervals would leave no time for the load.
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
+/// Rates outside make no schedule that a clock of nanoseconds could keep.
+const RATES: std::ops::RangeInclusive<f64> = 0.001..=1e9;
+
 /// Builds the request of `run`, or says what is wrong with the arguments.
 pub(super) fn run_request(args: RunArgs) -> Result<RunRequest, String> {
     let RunArgs { disks, load, length, result, calls, safety } = args;
     let time = length.time.or(length.passes.is_none().then_some(DEFAULT_TIME));
     if time == Some(Duration::ZERO) {
         return Err("--time 0: a run needs a measured time, such as 10s, or --passes".into());
+    }
+    if (Duration::from_nanos(1)..SHORTEST_INTERVAL).contains(&result.interval) {
+        return Err("--interval: the shortest is 1ms; 0 for none".into());
     }
     // With passes alone every pass counts, the first one too.
     let default = if length.passes.is_some() { Duration::ZERO } else { default_warmup(time) };
@@ -53,8 +63,8 @@ pub(super) fn run_request(args: RunArgs) -> Result<RunRequest, String> {
 }
 
 fn load_of(load: &LoadArgs, passes: Option<u64>, calls: &CallArgs) -> Result<Load, String> {
-    if let Some(rate) = load.rate.filter(|rate| !(rate.is_finite() && *rate > 0.0)) {
-        return Err(format!("--rate {rate}: expected operations per second above 0"));
+    if let Some(rate) = load.rate.filter(|rate| !RATES.contains(rate)) {
+        return Err(format!("--rate {rate}: expected operations per second, 0.001 to 1e9"));
     }
     Ok(Load {
         sync_open: calls.sync_open,
@@ -86,11 +96,16 @@ fn load_of(load: &LoadArgs, passes: Option<u64>, calls: &CallArgs) -> Result<Loa
     })
 }
 
-fn load_for(text: &str) -> Result<(String, PathBuf), String> {
-    text.split_once('=')
+/// Names of files need not be UTF-8.
+fn load_for(text: &OsStr) -> Result<(OsString, PathBuf), String> {
+    let bytes = text.as_bytes();
+    bytes
+        .iter()
+        .position(|byte| *byte == b'=')
+        .map(|at| (OsStr::from_bytes(&bytes[..at]), OsStr::from_bytes(&bytes[at + 1..])))
         .filter(|(disk, file)| !disk.is_empty() && !file.is_empty())
         .map(|(disk, file)| (disk.to_owned(), PathBuf::from(file)))
-        .ok_or_else(|| format!("--load-for {text}: expected DISK=FILE"))
+        .ok_or_else(|| format!("--load-for {}: expected DISK=FILE", text.display()))
 }
 
 fn timing(text: &str) -> Result<Timing, String> {
@@ -165,5 +180,10 @@ mod tests {
         assert!(timing("fast").is_err() && timing("0").is_err());
         assert!(request(&["--load-for", "x"]).is_err());
         assert!(request(&["--time", "0"]).is_err());
+        assert!(request(&["--interval", "999us"]).is_err());
+        assert_eq!(request(&["--interval", "0"]).unwrap().interval, None);
+        for rate in ["0", "-1", "nan", "inf", "1e-300", "1e300"] {
+            assert!(request(&[&format!("--rate={rate}")]).is_err(), "{rate}");
+        }
     }
 }

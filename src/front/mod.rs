@@ -21,6 +21,7 @@ use tokio::time::Instant;
 
 pub use link::{FromWorker, Link, MadeTree, ToWorker};
 
+use crate::host::signals::stays_ignored;
 use trees::Trees;
 pub use trees::{CLEANER, clean, removal_text};
 
@@ -72,9 +73,11 @@ fn start_worker(args: &[OsString]) -> std::io::Result<(Link, Child)> {
 struct Signals(Vec<(i32, Signal)>);
 
 impl Signals {
+    /// What `nohup` let this process ignore stays ignored.
     fn new() -> std::io::Result<Self> {
         SIGNALS
             .iter()
+            .filter(|(n, _)| !stays_ignored(*n))
             .map(|(n, kind)| Ok((*n, signal(kind())?)))
             .collect::<Result<_, _>>()
             .map(Self)
@@ -151,7 +154,12 @@ impl Front {
         let status = tokio::time::timeout(LEAVE_AFTER, self.child.wait()).await;
         let status = status.ok().and_then(Result::ok);
         if let Some(signal) = status.and_then(|status| status.signal()) {
-            say(&format!("the worker died of signal {signal}"));
+            // Without memory the allocator aborts, or the kernel kills; neither says so on stderr.
+            let why = match signal {
+                6 | 9 => "; if nobody sent it, memory ran out: use fewer clients",
+                _ => "",
+            };
+            say(&format!("the worker died of signal {signal}{why}"));
         }
         for line in self.trees.remove_all().await {
             say(&line);

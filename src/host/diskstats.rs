@@ -99,13 +99,13 @@ impl DeviceCounters {
         }
     }
 
-    /// The share of a time span, from 0 to 1, in which the device had something to do. For a
-    /// difference; `None` for an empty span.
+    /// The share of a time span, from 0 to 1, in which a device had something to do: the mean of
+    /// `devices`, whose sum this is. For a difference; `None` for an empty span.
     #[must_use]
-    pub fn utilisation(&self, span: Duration) -> Option<f64> {
-        // Both are far below 2^53 for any real run.
+    pub fn utilisation(&self, span: Duration, devices: usize) -> Option<f64> {
+        // All are far below 2^53 for any real run.
         #[allow(clippy::cast_precision_loss)]
-        let busy = self.busy_ms as f64 / 1000.0;
+        let busy = self.busy_ms as f64 / 1000.0 / devices.max(1) as f64;
         (!span.is_zero()).then(|| (busy / span.as_secs_f64()).min(1.0))
     }
 }
@@ -189,9 +189,12 @@ mod tests {
         assert_eq!((grown.reads, grown.read_bytes), (4, 1024));
         assert_eq!((grown.writes, grown.write_bytes), (7, 16384));
         assert_eq!((grown.busy_ms, grown.in_flight, grown.flushes), (500, 2, None));
-        assert_eq!(grown.utilisation(Duration::from_secs(1)), Some(0.5));
-        assert_eq!(grown.utilisation(Duration::from_millis(100)), Some(1.0));
-        assert_eq!(grown.utilisation(Duration::ZERO), None);
+        assert_eq!(grown.utilisation(Duration::from_secs(1), 1), Some(0.5));
+        assert_eq!(grown.utilisation(Duration::from_millis(100), 1), Some(1.0));
+        // Two devices that were busy for 400 ms of 500 each.
+        let both = DeviceCounters { busy_ms: 800, ..grown };
+        assert_eq!(both.utilisation(Duration::from_millis(500), 2), Some(0.8));
+        assert_eq!(grown.utilisation(Duration::ZERO, 1), None);
     }
 
     #[test]

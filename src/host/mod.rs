@@ -25,6 +25,7 @@ pub mod preflight;
 pub mod procfs;
 pub mod remove;
 pub mod sample;
+pub mod signals;
 pub mod space;
 pub mod sys;
 pub mod tree;

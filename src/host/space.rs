@@ -6,6 +6,7 @@ use rustix::fs::StatVfs;
 use serde::Serialize;
 
 use super::HostError;
+use crate::units::format_bytes;
 
 /// What should stay free: file systems slow down, and fail elsewhere, when they are full.
 const RESERVE_BYTES: u64 = 1 << 30;
@@ -25,8 +26,9 @@ pub struct Space {
 /// There is less room than a load needs and should leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error(
-    "needs {need_bytes} bytes and should leave {reserve_bytes}, but only {free_bytes} are free; \
-     use fewer clients or a smaller loadfile, or free some space"
+    "needs {} and should leave {}, but only {} are free; use fewer clients or a smaller loadfile, \
+     or free some space",
+    format_bytes(*need_bytes), format_bytes(*reserve_bytes), format_bytes(*free_bytes)
 )]
 pub struct SpaceWarning {
     /// What the load needs.
@@ -68,6 +70,9 @@ impl Space {
     pub fn warning(&self, need_bytes: u64) -> Option<SpaceWarning> {
         let reserve_bytes = RESERVE_BYTES.min(self.total_bytes / RESERVE_DIVISOR);
         let free_bytes = self.free_bytes;
+        if self.total_bytes == 0 {
+            return None; // ramfs and the like count nothing
+        }
         let short = need_bytes.saturating_add(reserve_bytes) > free_bytes;
         short.then_some(SpaceWarning { need_bytes, free_bytes, reserve_bytes })
     }
@@ -87,6 +92,7 @@ mod tests {
         assert_eq!(large.warning(2 << 30), None);
         assert_eq!(large.warning((2 << 30) + 1).unwrap().reserve_bytes, 1 << 30);
         assert!(large.warning(u64::MAX).is_some());
+        assert_eq!(Space::default().warning(1), None, "a file system that counts nothing");
     }
 
     #[test]

@@ -148,8 +148,8 @@ columns! {
     Errors "errors" Measure Integer "Operations that missed their expected status.";
     Skipped "skipped" Measure Integer "Operations not tried because their handle was not open.";
     Bytes "bytes" Measure Integer "Bytes read or written by the operations.";
-    OpsPerS "ops_per_s" Measure Float "ops / window_s.";
-    BytesPerS "bytes_per_s" Measure Float "bytes / window_s.";
+    OpsPerS "ops_per_s" Measure Float "Operations per second within window_s.";
+    BytesPerS "bytes_per_s" Measure Float "Bytes per second within window_s.";
     LatMeanUs "lat_mean_us" Measure Float "Mean latency in microseconds.";
     LatMinUs "lat_min_us" Measure Float "Shortest latency in microseconds; exact in summary rows.";
     LatP50Us "lat_p50_us" Measure Float "Median latency in microseconds.";

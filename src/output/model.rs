@@ -83,8 +83,9 @@ pub struct DiskLine {
     pub status: Status,
     /// Name of the load it ran: only disks under one load are compared with each other.
     pub load: String,
-    /// Seconds its rates are taken over.
-    pub window_s: f64,
+    /// Operations and bytes per second while all its clients were active; `None` when there was no
+    /// such time. Not to be had from `totals`, which hold what came later, too.
+    pub rates: Option<(f64, f64)>,
     /// What was counted.
     pub totals: DiskTotals,
     /// Whole passes, all its clients together.

@@ -48,7 +48,7 @@ fn disk_cells(disk: &DiskLine) -> Vec<String> {
         cells.resize(10, "-".into());
         return cells;
     }
-    cells.extend(load_cells(&disk.totals.all(), disk.window_s));
+    cells.extend(load_cells(&disk.totals.all(), disk.rates));
     cells.push(format_count(disk.passes as f64));
     cells.push(seconds(disk.pass_mean_s));
     cells
@@ -58,7 +58,8 @@ fn total_cells(report: &Report) -> Vec<String> {
     let bad = report.disks.iter().filter(|disk| disk.status != Status::Ok).count();
     let status = if bad == 0 { "ok".into() } else { format!("{bad} not ok") };
     let mut cells = vec![format!("all {} disks", report.disks.len()), status];
-    cells.extend(load_cells(&merged(report).all(), report.window_s));
+    let all = merged(report).all();
+    cells.extend(load_cells(&all, rates(&all, report.window_s)));
     let passes: u64 = report.disks.iter().map(|disk| disk.passes).sum();
     let time: f64 =
         report.disks.iter().filter_map(|d| Some(d.passes as f64 * d.pass_mean_s?)).sum();
@@ -67,11 +68,17 @@ fn total_cells(report: &Report) -> Vec<String> {
     cells
 }
 
+/// Operations and bytes per second over a window.
+fn rates(all: &OpSummary, window_s: f64) -> Option<(f64, f64)> {
+    (window_s > 0.0).then(|| (all.tally.ops as f64 / window_s, all.tally.bytes as f64 / window_s))
+}
+
 /// ops/s, MB/s, p50, p99, max, errors.
-fn load_cells(all: &OpSummary, window_s: f64) -> [String; 6] {
+fn load_cells(all: &OpSummary, rates: Option<(f64, f64)>) -> [String; 6] {
+    let rate = |text: Option<String>| text.unwrap_or_else(|| "-".into());
     [
-        format_count(all.tally.ops as f64 / window_s),
-        format_number(all.tally.bytes as f64 / window_s / 1e6),
+        rate(rates.map(|(ops, _)| format_count(ops))),
+        rate(rates.map(|(_, bytes)| format_number(bytes / 1e6))),
         latency(all.percentile_ns(0.5)),
         latency(all.percentile_ns(0.99)),
         latency((all.tally.ops > 0).then_some(all.max_ns as f64)),
@@ -86,7 +93,8 @@ pub fn op_table(report: &Report, color: bool) -> String {
         ["op", "count", "errors", "skipped", "ops/s", "MB/s", "mean", "p50", "p90", "p99", "max"];
     let mut grid = Grid::new(1, &head);
     for (kind, summary) in merged(report).iter() {
-        let [ops_s, mb_s, p50, p99, max, errors] = load_cells(summary, report.window_s);
+        let [ops_s, mb_s, p50, p99, max, errors] =
+            load_cells(summary, rates(summary, report.window_s));
         let mb_s = if summary.tally.bytes == 0 { "-".into() } else { mb_s };
         let [count, skipped] =
             [summary.tally.ops, summary.tally.skipped].map(|count| format_count(count as f64));
@@ -110,15 +118,14 @@ fn merged(report: &Report) -> DiskTotals {
 #[must_use]
 pub fn verdict(disks: &[DiskLine]) -> Option<String> {
     let fine: Vec<_> =
-        disks.iter().filter(|disk| disk.status == Status::Ok && disk.window_s > 0.0).collect();
+        disks.iter().filter(|disk| disk.status == Status::Ok && disk.rates.is_some()).collect();
     if fine.len() < 2 {
         return None;
     }
     if fine.iter().any(|disk| disk.load != fine[0].load) {
         return Some("disks ran different loads and are not compared with each other".into());
     }
-    let rates: Vec<f64> =
-        fine.iter().map(|disk| disk.totals.all().tally.ops as f64 / disk.window_s).collect();
+    let rates: Vec<f64> = fine.iter().filter_map(|disk| Some(disk.rates?.0)).collect();
     let median = stats::median(&rates).filter(|median| *median > 0.0)?;
     let (low, high) = rates.iter().fold((f64::MAX, 0.0f64), |(l, h), r| (l.min(*r), h.max(*r)));
     let spread = format_number(100.0 * (high - low) / median);
@@ -173,12 +180,13 @@ mod tests {
             });
             shard.skip(OpKind::Flush);
         }
+        let totals = DiskTotals::read(&[shard]);
         DiskLine {
             label: label.into(),
             status,
             load: "client.txt".into(),
-            window_s: 2.0,
-            totals: DiskTotals::read(&[shard]),
+            rates: rates(&totals.all(), 2.0),
+            totals,
             passes: 3,
             pass_mean_s: Some(0.5),
         }
@@ -226,7 +234,7 @@ Flush       0       0        2      0     -       -       -       -       -     
     #[test]
     fn lines_fit_in_100_columns() {
         let mut wide = line(&format!("/mnt/{}/disk12", "x".repeat(200)), Status::Interrupted, 200);
-        wide.window_s = 1e-4; // 1.99M ops/s, 1990 MB/s
+        wide.rates = rates(&wide.totals.all(), 1e-4); // 1.99M ops/s, 1990 MB/s
         wide.passes = 12_345_678;
         wide.pass_mean_s = Some(0.012_345);
         let text = end_text(&report(vec![wide.clone(), wide]), false);

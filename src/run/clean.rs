@@ -27,7 +27,7 @@ pub(super) fn start(disk: LiveDisk, grace: Duration) -> Removal {
     let remove = move || {
         let _ = sender.send(removal_text(&tree.remove()));
     };
-    // Without a thread the sender is dropped, and the front process removes the tree.
+    // Without a thread the sender is dropped, which `wait` tells.
     let _ = std::thread::Builder::new().spawn(remove);
     Removal { path, made: disk.made, patience: Patience::new(disk.ready.device, grace), done }
 }
@@ -49,7 +49,9 @@ pub(super) async fn wait(removals: Vec<Removal>, link: &mut Link) -> Removed {
         let finished = loop {
             tokio::select! {
                 biased;
-                result = &mut removal.done => break result.ok().map(|text| (text, ())),
+                result = &mut removal.done => break Some(result.unwrap_or_else(|_| {
+                    Some(format!("{} is left: nothing could remove it", removal.path))
+                })),
                 message = link.receive::<ToWorker>(), if !leave => leave = message.is_some(),
                 () = tokio::time::sleep(LOOK) => {
                     if leave || removal.patience.is_over() {
@@ -59,8 +61,8 @@ pub(super) async fn wait(removals: Vec<Removal>, link: &mut Link) -> Removed {
             }
         };
         match finished {
-            Some((None, ())) => link.send(&FromWorker::Removed(removal.made)).await,
-            Some((Some(text), ())) => removed.complaints.push(text),
+            Some(None) => link.send(&FromWorker::Removed(removal.made)).await,
+            Some(Some(text)) => removed.complaints.push(text),
             None => {
                 let line = format!("{} is removed when its disk answers", removal.path);
                 removed.complaints.push(line);

@@ -223,13 +223,12 @@ impl<'a> Meter<'a> {
             rows.extend(self.rows.interval(Some(&disk.ready), &piece, self.window, from, to));
             all.merge(&piece);
         }
-        if self.disks.len() > 1 {
-            rows.extend(self.rows.interval(None, &all, self.window, from, to));
-        }
+        rows.extend(self.rows.interval(None, &all, self.window, from, to));
         self.last_interval_ns = now;
-        while self.next_interval_ns <= now {
-            self.next_interval_ns += nanos(self.request.interval.unwrap_or(FRAME));
-        }
+        // The next edge of the grid; those that were missed are left out.
+        let step = nanos(self.request.interval.unwrap_or(FRAME)).max(1);
+        let missed = now.saturating_sub(self.next_interval_ns) / step;
+        self.next_interval_ns = self.next_interval_ns.saturating_add(step * (missed + 1));
         if let Err(error) = self.outlet.write_now(&rows) {
             self.stop(match error {
                 SinkError::BrokenPipe => Cut::ReaderGone,

@@ -10,6 +10,7 @@ mod drain;
 mod hostfile;
 mod live;
 mod meter;
+mod needs;
 mod notes;
 mod outcome;
 mod outlet;

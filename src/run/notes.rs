@@ -206,7 +206,7 @@ pub(super) fn disk_line(disk: &LiveDisk, outcome: &Outcome) -> DiskLine {
         label: disk.ready.label(),
         status: outcome.status,
         load: disk.ready.load_names(),
-        window_s: outcome.window_s,
+        rates: outcome.rates(None),
         totals: outcome.totals.clone(),
         passes: passes.count,
         pass_mean_s: (passes.count > 0).then(|| passes.sum_ns as f64 / passes.count as f64 / 1e9),

@@ -56,15 +56,17 @@ impl Outcome {
         }
     }
 
-    /// Rates of an operation, or of all: operations and bytes per second.
+    /// Rates of an operation, or of all, while all clients were active: operations and bytes per
+    /// second.
     pub(super) fn rates(&self, op: Option<OpKind>) -> Option<(f64, f64)> {
-        let sums = self.while_all_active.as_ref()?;
-        let sum = match op {
-            Some(op) => sums[op.index()],
-            None => sums.iter().fold(Tally::default(), |mut all, one| {
+        let sum = match (&self.while_all_active, op) {
+            (Some(sums), Some(op)) => sums[op.index()],
+            (Some(sums), None) => sums.iter().fold(Tally::default(), |mut all, one| {
                 all += *one;
                 all
             }),
+            (None, Some(op)) => self.totals.get(op).map(|of| of.tally).unwrap_or_default(),
+            (None, None) => self.totals.all().tally,
         };
         (self.window_s > 0.0)
             .then(|| (sum.ops as f64 / self.window_s, sum.bytes as f64 / self.window_s))

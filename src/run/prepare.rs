@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
+use super::needs::check_limits;
 use super::{RunError, RunRequest, Straggler};
 use crate::host::device::{DeviceFacts, Sysfs};
+use crate::host::disks;
 use crate::host::preflight::{DiskCheck, Trial, Unusable, check_disk, label, mark_shared};
-use crate::host::{disks, limits};
 use crate::loadfile::program::{Action, OperandKind};
 use crate::loadfile::{self, Program, check};
 use crate::output::Status;
 use crate::plan::PathMode;
-use crate::units::format_bytes;
 
 /// How long a disk may take to answer before the load.
 const ANSWER: Duration = Duration::from_secs(10);
@@ -64,34 +64,35 @@ pub(super) struct Prepared {
     pub(super) warnings: Vec<String>,
     /// Handles that one client may have open, by the loadfile.
     pub(super) handles: u64,
-    /// A disk that did not answer, if there is one.
-    pub(super) straggler: Option<Straggler>,
 }
 
-/// Looks at everything that a request names.
-pub(super) fn prepare(request: &RunRequest) -> Result<Prepared, RunError> {
+/// Looks at everything that a request names. A disk that does not answer is among `stragglers`
+/// then, whatever comes of the rest.
+pub(super) fn prepare(
+    request: &RunRequest,
+    stragglers: &mut Vec<Straggler>,
+) -> Result<Prepared, RunError> {
     let mut warnings = Vec::new();
     let programs = Programs::load(request, &mut warnings)?;
-    let arguments =
-        if request.disks.is_empty() { vec![".".to_owned()] } else { request.disks.clone() };
+    let arguments = if request.disks.is_empty() { vec![".".into()] } else { request.disks.clone() };
     let paths = disks::expand(&arguments).map_err(|error| RunError::usage(error.to_string()))?;
     let assigned = programs.assign(request, &paths)?;
     let handles = assigned.iter().map(|load| load.handles).max().unwrap_or(0);
     check_limits(request, paths.len(), handles, &assigned, &mut warnings)?;
-    let Checked { found, left_out, straggler } = check_disks(request, paths, assigned)?;
+    let Checked { found, left_out } = check_disks(request, paths, assigned, stragglers)?;
     if found.is_empty() {
         let reasons: Vec<_> =
             left_out.iter().map(|out| format!("{}: {}", out.label, out.reason)).collect();
         return Err(RunError::cannot(format!("no disk can be used\n{}", reasons.join("\n"))));
     }
     let disks = join_facts(request, found, &mut warnings)?;
-    Ok(Prepared { disks, left_out, warnings, handles, straggler })
+    Ok(Prepared { disks, left_out, warnings, handles })
 }
 
 /// The loadfiles of a disk and what they need.
 #[derive(Clone, Debug)]
-struct Assigned {
-    programs: Vec<Arc<Program>>,
+pub(super) struct Assigned {
+    pub(super) programs: Vec<Arc<Program>>,
     /// Largest number of open handles of one client.
     handles: u64,
     /// Largest live data of all the disk's clients, in bytes.
@@ -216,62 +217,10 @@ fn refuse_missing_clients(program: &Program, clients: u32) -> Result<(), RunErro
     Ok(())
 }
 
-/// Descriptors, threads and memory, before anything is made.
-fn check_limits(
-    request: &RunRequest,
-    disks: usize,
-    handles: u64,
-    assigned: &[Assigned],
-    warnings: &mut Vec<String>,
-) -> Result<(), RunError> {
-    /// Descriptors of a client beside its handles: a directory, /proc, one that is replaced.
-    const SPARE: u64 = 8;
-    let clients = u64::from(request.clients);
-    let nofile = limits::raise_nofile().map_err(|error| RunError::cannot(error.to_string()))?;
-    let limit = nofile.soft.unwrap_or(u64::MAX);
-    let tables = if request.load.share.fd { clients } else { 1 };
-    let need = tables.saturating_mul(handles) + SPARE;
-    if need > limit {
-        return Err(RunError::cannot(format!(
-            "a client needs {need} open files, the limit is {limit}; raise it with \
-             `ulimit -n {need}`"
-        )));
-    }
-    // Two descriptors a disk, and those of the process.
-    let own = 2 * disks as u64 + 64;
-    if own > limit {
-        return Err(RunError::cannot(format!(
-            "{disks} disks need {own} open files, the limit is {limit}; raise it with \
-             `ulimit -n {own}`"
-        )));
-    }
-    let threads = disks as u64 * (clients + 1) + 8;
-    if let Some(limit) = limits::max_threads().filter(|limit| limit.value < threads) {
-        return Err(RunError::cannot(format!(
-            "{disks} disks x {clients} clients need {threads} threads, {} allows {}",
-            limit.set_by, limit.value
-        )));
-    }
-    let buffers: u64 = assigned
-        .iter()
-        .filter_map(|load| load.programs.iter().map(|p| p.max_read + p.max_write).max())
-        .map(|bytes| bytes.saturating_add(100_000).saturating_mul(clients))
-        .fold(0, u64::saturating_add);
-    if let Some(free) = limits::memory_available().filter(|free| free.value < buffers) {
-        warnings.push(format!(
-            "the clients' buffers need {}, but only {} are free",
-            format_bytes(buffers),
-            format_bytes(free.value)
-        ));
-    }
-    Ok(())
-}
-
 /// What was found out about the disks.
 struct Checked {
     found: Vec<(DiskCheck, Assigned)>,
     left_out: Vec<LeftOut>,
-    straggler: Option<Straggler>,
 }
 
 /// Asks all disks at once; one that does not answer is left out, and its thread with it.
@@ -279,6 +228,7 @@ fn check_disks(
     request: &RunRequest,
     paths: Vec<PathBuf>,
     assigned: Vec<Assigned>,
+    stragglers: &mut Vec<Straggler>,
 ) -> Result<Checked, RunError> {
     let trial = if request.dry_run { Trial::Ask } else { Trial::Make };
     let (sender, answers) = mpsc::channel();
@@ -314,13 +264,14 @@ fn check_disks(
             },
         }
     }
+    if left_out.iter().any(|out| out.status == Status::Hung) {
+        // A late answer has removed its own probe: it only has to be waited for.
+        stragglers.push(Straggler(Box::new(move || while answers.recv().is_ok() {})));
+    }
     if request.load.path == PathMode::Absolute {
         refuse_unsafe_parents(&usable)?;
     }
-    // A late answer has removed its own probe: it only has to be waited for.
-    let hangs = left_out.iter().any(|out| out.status == Status::Hung);
-    let straggler = hangs.then(|| Straggler(Box::new(move || while answers.recv().is_ok() {})));
-    Ok(Checked { found: usable, left_out, straggler })
+    Ok(Checked { found: usable, left_out })
 }
 
 fn left_out_of(check: &DiskCheck) -> Option<LeftOut> {
@@ -339,7 +290,7 @@ fn refuse_unsafe_parents(disks: &[(DiskCheck, Assigned)]) -> Result<(), RunError
     match disks.iter().find_map(|(check, _)| Some((check, check.unsafe_parent.as_ref()?))) {
         None => Ok(()),
         Some((check, parent)) => Err(RunError::cannot(format!(
-            "{}: {parent}; as root, absolute paths through it are not safe: use --path cwd",
+            "{}: as root, absolute paths are not safe here: {parent}",
             check.label.display()
         ))),
     }
@@ -352,6 +303,7 @@ fn join_facts(
 ) -> Result<Vec<ReadyDisk>, RunError> {
     let (mut checks, loads): (Vec<_>, Vec<_>) = found.into_iter().unzip();
     mark_shared(&mut checks);
+    add_up_needs(&mut checks, &loads);
     let shared: Vec<Option<usize>> = checks.iter().map(|check| check.same_fs_as).collect();
     let complaints = complaints(&checks);
     if request.require_mounts && !complaints.is_empty() {
@@ -373,19 +325,70 @@ fn join_facts(
     Ok(checks.into_iter().zip(loads).enumerate().map(ready).collect())
 }
 
-/// What is unusual about where the disks are.
+/// Disks on one file system fill it together: the first of them has the warning for all.
+fn add_up_needs(checks: &mut [DiskCheck], loads: &[Assigned]) {
+    let mut needs: BTreeMap<usize, u64> = BTreeMap::new();
+    for (index, (check, load)) in checks.iter().zip(loads).enumerate() {
+        let need = needs.entry(check.same_fs_as.unwrap_or(index)).or_default();
+        *need = need.saturating_add(load.need_bytes);
+    }
+    for (index, check) in checks.iter_mut().enumerate() {
+        let need = needs.get(&index);
+        check.space_warning = need.and_then(|need| check.space?.warning(*need));
+    }
+}
+
+/// What is unusual about where the disks are: a line for each file system, not for each disk.
 fn complaints(checks: &[DiskCheck]) -> Vec<String> {
-    let mut lines = Vec::new();
+    let mut astray: BTreeMap<&Path, Vec<&Path>> = BTreeMap::new();
+    let mut shared: BTreeMap<usize, Vec<&Path>> = BTreeMap::new();
     for check in checks {
-        let label = check.label.display();
+        let label = check.label.as_path();
         if let Some(mount) = check.mount.as_ref().filter(|mount| !mount.is_mount_point) {
-            let mount_point = mount.mount_point.display();
-            lines.push(format!("{label} is not a mount point: it lies on {mount_point}"));
+            astray.entry(&mount.mount_point).or_default().push(label);
         }
-        if let Some(other) = check.same_fs_as {
-            let other = checks[other].label.display();
-            lines.push(format!("{label} and {other} are on the same file system"));
+        if let Some(first) = check.same_fs_as {
+            shared.entry(first).or_insert_with(|| vec![&checks[first].label]).push(label);
         }
     }
+    let mut lines = Vec::new();
+    for (mount_point, disks) in astray {
+        let (names, mount_point) = (names(&disks), mount_point.display());
+        lines.push(match disks.len() {
+            1 => format!("{names} is not a mount point: it lies on {mount_point}"),
+            _ => format!("{names} are not mount points: they lie on {mount_point}"),
+        });
+    }
+    let same = |disks: &Vec<&Path>| format!("{} are on the same file system", names(disks));
+    lines.extend(shared.values().map(same));
     lines
+}
+
+/// `a`, `a and b`, `a, b, c and 9 more`.
+fn names(disks: &[&Path]) -> String {
+    let name = |disk: &&Path| disk.display().to_string();
+    match disks {
+        [one] => name(one),
+        [some @ .., last] if some.len() < 3 => {
+            format!("{} and {}", some.iter().map(name).collect::<Vec<_>>().join(", "), name(last))
+        }
+        _ => {
+            let first: Vec<_> = disks.iter().take(3).map(name).collect();
+            format!("{} and {} more", first.join(", "), disks.len() - first.len())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_disks_are_not_all_named() {
+        let paths = ["/a", "/b", "/c", "/d", "/e"].map(Path::new);
+        let names: Vec<_> = (1..=5).map(|n| names(&paths[..n])).collect();
+        let wanted =
+            ["/a", "/a and /b", "/a, /b and /c", "/a, /b, /c and 1 more", "/a, /b, /c and 2 more"];
+        assert_eq!(names, wanted);
+    }
 }

@@ -88,7 +88,7 @@ impl Worker<'_> {
             label: out.label.clone(),
             status: out.status,
             load: String::new(),
-            window_s: 0.0,
+            rates: None,
             totals: DiskTotals::default(),
             passes: 0,
             pass_mean_s: None,

@@ -1,5 +1,6 @@
 //! What a run is asked to do: typed, but nothing of it was looked at yet.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,11 +12,11 @@ use crate::units::format_duration;
 #[derive(Clone, Debug)]
 pub struct RunRequest {
     /// DISK arguments as typed; none means the current directory.
-    pub disks: Vec<String>,
+    pub disks: Vec<OsString>,
     /// Loadfiles for all disks; none means the built-in load.
     pub loadfiles: Vec<PathBuf>,
     /// Loadfiles for single disks, by the DISK argument.
-    pub load_for: Vec<(String, PathBuf)>,
+    pub load_for: Vec<(OsString, PathBuf)>,
     /// Clients per disk.
     pub clients: u32,
     /// What they do.

@@ -255,7 +255,14 @@ fn set_disk(row: &mut Row, disk: &ReadyDisk) {
         .set(Column::ProgramSha256, sums.join(","))
         .set(Column::SameFs, disk.same_fs);
     if let Some(mount) = &disk.check.mount {
-        let options = format!("{},{}", mount.mount_options, mount.super_options);
+        // Of the mount, then those of the file system that are not among them.
+        let mut options: Vec<&str> = mount.mount_options.split(',').collect();
+        for option in mount.super_options.split(',') {
+            if !options.contains(&option) {
+                options.push(option);
+            }
+        }
+        let options = options.join(",");
         row.set(Column::MountPoint, mount.mount_point.display().to_string())
             .set(Column::Fstype, mount.fstype.as_str())
             .set(Column::MountOptions, options)
@@ -323,6 +330,6 @@ fn set_device(row: &mut Row, disk: &LiveDisk, run: &RunFacts) {
         row.set(Column::DevReadBytes, moved.read_bytes)
             .set(Column::DevWriteBytes, moved.write_bytes)
             .set(Column::DevFlushes, moved.flushes)
-            .set(Column::DevUtil, moved.utilisation(span).map(|share| share / devices as f64));
+            .set(Column::DevUtil, moved.utilisation(span, devices));
     }
 }

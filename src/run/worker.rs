@@ -3,6 +3,7 @@
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::net::UnixStream;
@@ -24,6 +25,7 @@ use super::{RunError, RunRequest, Straggler};
 use crate::engine::{Engine, SyncEngine};
 use crate::front::{FromWorker, Link};
 use crate::host::facts::HostFacts;
+use crate::host::signals::stays_ignored;
 use crate::output::Progress;
 use crate::pool::{Event, Gate};
 
@@ -49,12 +51,11 @@ pub fn run(request: &RunRequest) -> Result<(), RunError> {
 }
 
 /// A signal from the terminal reaches this process too, but the front decides what it means.
-fn ignore_signals() -> std::io::Result<[Signal; 3]> {
-    Ok([
-        signal(SignalKind::interrupt())?,
-        signal(SignalKind::terminate())?,
-        signal(SignalKind::hangup())?,
-    ])
+/// What is ignored since before (`nohup`) stays so to the end.
+fn ignore_signals() -> std::io::Result<Vec<Signal>> {
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+    let wanted = kinds.into_iter().filter(|kind| !stays_ignored(kind.as_raw_value()));
+    wanted.map(signal).collect()
 }
 
 fn link_to_front() -> std::io::Result<Link> {
@@ -85,23 +86,39 @@ pub(super) struct Measured {
 
 impl Worker<'_> {
     async fn run(mut self) -> Result<(), RunError> {
-        let prepared = prepare(self.request)?;
+        match self.replay().await {
+            Ok(Some((measured, code))) => self.clean(measured, code).await,
+            Ok(None) if self.stragglers.is_empty() => self.done(0, false).await,
+            Err(error) if self.stragglers.is_empty() => return Err(error),
+            ended => {
+                let code = ended.err().map_or(0, |error| {
+                    self.tell(&error);
+                    error.code
+                });
+                self.done(code, true).await;
+                stay(wait_for_stragglers(self.stragglers)).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// All but the clean-up; what was measured and the exit code, or nothing for a dry run.
+    async fn replay(&mut self) -> Result<Option<(Measured, u8)>, RunError> {
+        let prepared = prepare(self.request, &mut self.stragglers)?;
         for warning in &prepared.warnings {
             self.progress.note(&format!("warning: {warning}"));
         }
         self.progress.note(&notes::before(self.request, &prepared));
         if self.request.dry_run {
             self.say_dry_run(&prepared);
-            self.done(0, false).await;
-            return Ok(());
+            return Ok(None);
         }
         let mut outlet = Outlet::open(self.request)?;
         let host = HostFacts::read();
         let run_id = run_id();
         let rows = RowMaker::new(self.request, &host, &run_id, SyncEngine::NAME);
         let started = boot_time();
-        let Prepared { disks, mut left_out, straggler, .. } = prepared;
-        self.stragglers.extend(straggler);
+        let Prepared { disks, mut left_out, .. } = prepared;
         let made = make_trees(self.request, &run_id, disks, self.link).await?;
         left_out.extend(made.left_out);
         self.stragglers.extend(made.straggler);
@@ -130,8 +147,7 @@ impl Worker<'_> {
                 (self.finish(&mut outlet, code), measured)
             }
         };
-        self.clean(measured, code).await;
-        Ok(())
+        Ok(Some((measured, code)))
     }
 
     async fn measure(
@@ -195,19 +211,14 @@ impl Worker<'_> {
         if !stays {
             return;
         }
-        detach();
-        let rest = async {
+        stay(async {
             clean::wait_for_ever(unfinished).await;
             let stuck = until_free(stuck, events).await;
             let removals = stuck.into_iter().map(|disk| clean::start(disk, grace)).collect();
             clean::wait_for_ever(removals).await;
             wait_for_stragglers(self.stragglers).await;
-        };
-        // Nobody forwards signals any more: one that comes now is meant for this process.
-        tokio::select! {
-            () = rest => {}
-            () = any_signal() => {}
-        }
+        })
+        .await;
     }
 
     fn say_dry_run(&mut self, prepared: &Prepared) {
@@ -258,18 +269,26 @@ async fn wait_for_stragglers(stragglers: Vec<Straggler>) {
     }
 }
 
+/// Stays behind, unseen, for disks that do not answer; the front has left.
+async fn stay(rest: impl Future<Output = ()>) {
+    detach();
+    // Nobody forwards signals any more: one that comes now is meant for this process.
+    tokio::select! {
+        () = rest => {}
+        () = any_signal() => {}
+    }
+}
+
 /// Waits for a signal that comes from now on.
 async fn any_signal() {
     // The Ctrl-C that made the front leave may reach this process only now.
     tokio::time::sleep(SETTLE).await;
-    let Ok([mut interrupt, mut terminate, mut hangup]) = ignore_signals() else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-        _ = hangup.recv() => {}
-    }
+    let mut signals = ignore_signals().unwrap_or_default();
+    std::future::poll_fn(|context| {
+        let mut ready = signals.iter_mut().map(|signal| signal.poll_recv(context).is_ready());
+        if ready.any(|ready| ready) { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
 }
 
 /// Unique on this host and legal in a file name.

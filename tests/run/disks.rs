@@ -1,6 +1,8 @@
 //! Disks that cannot be used, and what may be a disk.
 
+use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -177,6 +179,29 @@ fn ranges_and_globs() {
 }
 
 /// The default disk is the current directory.
+/// Names are bytes: blanks, line ends and what is no UTF-8.
+#[test]
+fn odd_names_are_names() {
+    let parent = temp_disk();
+    let names = [&b"a b"[..], b"n\nl", b"x\xff"];
+    let disks = names.map(|name| parent.path().join(OsStr::from_bytes(name)));
+    disks.iter().for_each(|disk| fs::create_dir(disk).unwrap());
+    let load = loadfile(parent.path(), "q.load", "QUERY_FS_INFORMATION 1 NT_STATUS_OK");
+    let mut own = OsString::from("--load-for=");
+    own.extend([disks[2].as_os_str(), OsStr::new("="), load.as_os_str()]);
+    let mut command = jbodbench(["run", "--passes", "1", "-c", "1"]);
+    command.arg(own).args(&disks);
+    let table = Running::start(command).finish().expect(0).table();
+    let rows: Vec<_> = table.of("summary").into_iter().filter(|r| r.text("op") == "all").collect();
+    let ends = ["/a b", "/n\\nl", "/x\u{fffd}", "all"];
+    assert_eq!(rows.len(), ends.len());
+    for (row, end) in rows.iter().zip(ends) {
+        assert!(row.text("disk").ends_with(end), "{}", row.text("disk"));
+    }
+    assert_eq!(rows[2].text("loadfile"), "q.load");
+    assert_clean(&disks.each_ref().map(|disk| disk.as_path()));
+}
+
 #[test]
 fn the_current_directory() {
     let dir = temp_disk();
@@ -250,4 +275,28 @@ fn too_few_descriptors_are_told_before_the_run() {
     finished.says("ulimit -n ");
     assert_clean(&[disk.path()]);
     assert_eq!(finished.stdout, "");
+}
+
+/// The built-in load needs under 2 MiB for 4 clients: there is room for one disk, not for two.
+#[test]
+fn disks_on_one_file_system_share_its_space() {
+    let fs = or_skip!(TmpFs::new("4000k"));
+    let disks = ["a", "b"].map(|name| fs.path().join(name));
+    disks.iter().for_each(|disk| fs::create_dir(disk).unwrap());
+    let warning = "use fewer clients or a smaller loadfile";
+    let one = run_on("--dry-run", &[&disks[0]]).expect(0);
+    assert!(!one.stderr.contains(warning), "{one}");
+    let both = run_on("--dry-run", &[&disks[0], &disks[1]]).expect(0);
+    assert_eq!(both.stderr.matches(warning).count(), 1, "{both}");
+}
+
+/// The kernel takes a list with CPUs that are not there; the result would claim them.
+#[test]
+fn missing_cpus_are_told_before_the_run() {
+    let disk = temp_disk();
+    for list in ["60000", "0,60000"] {
+        let finished = run_on(&format!("{SHORT} --cpus {list}"), &[disk.path()]).expect(3);
+        finished.says("--cpus: CPU 60000 is offline, or not allowed here");
+    }
+    assert_clean(&[disk.path()]);
 }

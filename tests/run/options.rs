@@ -65,6 +65,7 @@ fn wrong_arguments_exit_2_and_make_nothing() {
         "--share everything",
         "--cpus 5-2",
         "--cpus x",
+        "--interval 1ns",
         "--progress loud",
     ] {
         let mut all = vec!["run"];

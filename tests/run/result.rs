@@ -266,3 +266,23 @@ fn a_terminal_gets_the_table() {
     assert!(Table::read(&out).summary("all", "all").int("ops") > 0);
     assert_clean(&[disk.path()]);
 }
+
+/// What a slow client does after the others are done is in no rate, in the table neither.
+#[test]
+fn the_table_has_the_rates_of_the_result() {
+    let files = temp_disk();
+    let short = loadfile(files.path(), "a.load", "QUERY_FS_INFORMATION 1 NT_STATUS_OK");
+    let long = loadfile(
+        files.path(),
+        "b.load",
+        "REPEAT 50\nSleep 2000 NT_STATUS_OK\nREPEAT 50000\nQUERY_FS_INFORMATION 1 NT_STATUS_OK",
+    );
+    let disk = temp_disk();
+    let arguments = format!("--passes 1 -c 2 -l {},{}", short.display(), long.display());
+    let finished = run_on(&arguments, &[disk.path()]).expect(0);
+    let row = finished.table().summary(label(disk.path()), "all").clone();
+    let shown = jbodbench::units::format_count(row.float("ops_per_s"));
+    let line = finished.stderr.lines().find(|line| line.starts_with(label(disk.path())));
+    assert_eq!(line.unwrap().split_whitespace().nth(2), Some(shown.as_str()), "{line:?}");
+    assert!(row.float("ops_per_s") * row.float("window_s") < 1000.0, "the short client's time");
+}

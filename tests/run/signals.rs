@@ -184,3 +184,34 @@ fn a_result_that_cannot_be_written_any_more() {
     assert_clean(&[disk.path()]);
     assert!(run_dir(disk.path()).is_none());
 }
+
+/// `nohup` starts a program that ignores the end of its session; a script lets what it starts in the
+/// background ignore SIGINT, and means it when it sends one.
+#[test]
+fn a_hangup_that_was_ignored_before_stays_so() {
+    let disk = temp_disk();
+    let mut command = Command::new("sh");
+    let shell = "trap '' HUP INT; exec \"$@\"";
+    command.args(["-c", shell, "sh", BINARY, "run", "-t", "10m", "--warmup", "0"]).arg(disk.path());
+    let running = Running::start(command);
+    wait_for_load(disk.path());
+    let worker = running.worker();
+    running.signal_group(Signal::HUP);
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(runs(running.pid()) && runs(worker));
+    running.signal(Signal::INT);
+    running.finish_within(SOON).expect(130);
+    assert_clean(&[disk.path()]);
+}
+
+/// Who reads the messages may leave, too: the exit code stays.
+#[test]
+fn nobody_reads_the_messages() {
+    for arguments in [&["run", "--cpus", "x"][..], &["check", "/nowhere/x.load"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = jbodbench(arguments);
+        let status = command.stdout(Stdio::null()).stderr(writer).status().unwrap();
+        assert_eq!(status.code(), Some(2), "{arguments:?}");
+    }
+}
