@@ -37,7 +37,8 @@ pub(super) fn run_request(args: RunArgs) -> Result<RunRequest, String> {
         loadfiles: load.loadfile,
         time,
         warmup: length.warmup.unwrap_or(default),
-        grace: length.grace,
+        // An operation needs a moment to come back even when all is well.
+        grace: length.grace.max(Duration::from_millis(100)),
         interval: Some(result.interval).filter(|interval| !interval.is_zero()),
         interval_ops: result.interval_ops,
         pass_rows: result.pass_rows,

@@ -13,6 +13,9 @@ use super::pace::Pace;
 use super::report::{ClientReport, Ended, ErrorLog, ErrorSample, PassTimes, Tallies, Waiting};
 use super::values::{SplitMix64, Values};
 
+/// Pause after a pass that mostly failed.
+const BACK_OFF_NS: u64 = 100_000_000;
+
 /// What a client needs to know; shared by the clients of a disk but for the numbers.
 #[derive(Clone, Copy)]
 pub struct ClientSetup<'a> {
@@ -59,6 +62,9 @@ pub struct Client<'a, E: Engine> {
     now: u64,
     measuring: bool,
     pass_start: u64,
+    /// Operations of the pass at hand, and those that missed their status or were skipped.
+    pass_ops: u64,
+    pass_missed: u64,
     tallies: Box<Tallies>,
     while_all_active: Option<Box<Tallies>>,
     warmup_errors: u64,
@@ -94,6 +100,8 @@ impl<'a, E: Engine> Client<'a, E> {
             now: 0,
             measuring: false,
             pass_start: 0,
+            pass_ops: 0,
+            pass_missed: 0,
             tallies: Box::default(),
             while_all_active: None,
             warmup_errors: 0,
@@ -122,6 +130,7 @@ impl<'a, E: Engine> Client<'a, E> {
                 self.setup.control.client_done(self.now);
                 break;
             }
+            self.back_off().await;
         }
         self.close_all().await;
         self.report(ended)
@@ -136,6 +145,7 @@ impl<'a, E: Engine> Client<'a, E> {
     async fn pass(&mut self, pace: &mut Pace) -> bool {
         let program = self.setup.program;
         self.pass_start = self.now;
+        (self.pass_ops, self.pass_missed) = (0, 0);
         self.loops.clear();
         let mut at = 0;
         while let Some(inst) = program.insts.get(at) {
@@ -191,6 +201,9 @@ impl<'a, E: Engine> Client<'a, E> {
         let outcome = self.perform(inst).await;
         self.now = now_ns();
         let fault = judge(op, inst.expect, outcome);
+        let skipped = outcome == Err(Miss::NoHandle);
+        self.pass_ops += 1;
+        self.pass_missed += u64::from(fault.is_some() || skipped);
         if fault.is_some() {
             self.tell(op, inst, fault);
         }
@@ -199,7 +212,7 @@ impl<'a, E: Engine> Client<'a, E> {
             return;
         }
         let tally = &mut self.tallies[op.index()];
-        if outcome == Err(Miss::NoHandle) {
+        if skipped {
             tally.skipped += 1;
             self.setup.shard.skip(op);
             return;
@@ -291,6 +304,15 @@ impl<'a, E: Engine> Client<'a, E> {
             self.call(Call::Close(open.fd)).await.ok();
         }
         self.now = now_ns();
+    }
+
+    /// After a pass that mostly failed: a dead disk answers at once, and without a pause its clients
+    /// would take the CPUs from those of the disks that are well.
+    async fn back_off(&mut self) {
+        if self.pass_missed * 2 > self.pass_ops {
+            self.call(Call::Sleep { until_ns: self.now + BACK_OFF_NS }).await.ok();
+            self.now = now_ns();
+        }
     }
 
     /// Counts a pass if it lies within the measured window.

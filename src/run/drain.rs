@@ -6,9 +6,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 use super::live::LiveDisk;
-use super::patience::Patience;
+use super::patience::{Patience, counters};
 use crate::front::{Link, ToWorker};
-use crate::host::diskstats::DeviceCounters;
 
 /// How often a sync under way is looked at.
 const LOOK: Duration = Duration::from_secs(1);
@@ -23,9 +22,8 @@ pub(super) struct Drain {
 
 /// A sync under way.
 struct Sync {
-    before: Option<DeviceCounters>,
     patience: Patience,
-    done: oneshot::Receiver<Option<Duration>>,
+    done: oneshot::Receiver<Option<Drain>>,
 }
 
 /// Syncs all disks that have no stuck thread, at once; `None` for those, for a disk that does
@@ -41,7 +39,7 @@ pub(super) async fn drain(
         .collect();
     let mut drains = Vec::new();
     let mut leave = false;
-    for (disk, sync) in disks.iter().zip(syncs) {
+    for sync in syncs {
         let Some(mut sync) = sync else {
             drains.push(None);
             continue;
@@ -57,26 +55,28 @@ pub(super) async fn drain(
                 break None;
             }
         };
-        let after = disk.device_counters();
-        drains.push(took.map(|took| Drain {
-            seconds: took.as_secs_f64(),
-            bytes: sync.before.zip(after).map(|(before, after)| after.delta(&before).write_bytes),
-        }));
+        drains.push(took);
     }
     drains
 }
 
 fn start(disk: &LiveDisk, grace: Duration) -> Option<Sync> {
     let root: OwnedFd = disk.tree.root_fd().try_clone_to_owned().ok()?;
-    let before = disk.device_counters();
     let patience = Patience::new(disk.ready.device.clone(), grace);
     let (sender, done) = oneshot::channel();
+    let device = disk.ready.device.clone();
     let sync = move || {
+        let before = device.as_ref().and_then(counters);
         let start = Instant::now();
         let synced = rustix::fs::syncfs(root.as_fd()).ok().map(|()| start.elapsed());
+        // At once: other disks may take longer, and this one go on with other work.
+        let after = device.as_ref().and_then(counters);
         drop(root);
-        let _ = sender.send(synced);
+        let _ = sender.send(synced.map(|took| Drain {
+            seconds: took.as_secs_f64(),
+            bytes: before.zip(after).map(|(before, after)| after.delta(&before).write_bytes),
+        }));
     };
     std::thread::Builder::new().spawn(sync).ok()?;
-    Some(Sync { before, patience, done })
+    Some(Sync { patience, done })
 }
