@@ -61,12 +61,3 @@ impl std::fmt::Debug for Straggler {
         f.write_str("Straggler")
     }
 }
-
-/// A path in one line, whatever it is called.
-fn one_line(path: &std::path::Path) -> String {
-    let mut line = String::new();
-    for c in path.to_string_lossy().chars() {
-        if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }
-    }
-    line
-}

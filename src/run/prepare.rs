@@ -6,7 +6,7 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use super::needs::check_limits;
-use super::{RunError, RunRequest, Straggler, one_line};
+use super::{RunError, RunRequest, Straggler};
 use crate::host::device::{DeviceFacts, Sysfs};
 use crate::host::disks;
 use crate::host::preflight::{DiskCheck, Trial, Unusable, check_disk, label, mark_shared};
@@ -34,7 +34,7 @@ pub(super) struct ReadyDisk {
 impl ReadyDisk {
     /// The disk's name in all results.
     pub(super) fn label(&self) -> String {
-        one_line(&self.check.label)
+        self.check.label.display().to_string()
     }
 
     /// Names of its loadfiles, without directories.
@@ -253,7 +253,7 @@ fn check_disks(
     for ((path, check), load) in paths.iter().zip(found).zip(assigned) {
         match check {
             None => left_out.push(LeftOut {
-                label: one_line(&label(path).unwrap_or_else(|_| path.clone())),
+                label: label(path).unwrap_or_else(|_| path.clone()).display().to_string(),
                 status: Status::Hung,
                 errno: None,
                 reason: format!("does not answer within {} s", ANSWER.as_secs()),
@@ -277,7 +277,7 @@ fn check_disks(
 fn left_out_of(check: &DiskCheck) -> Option<LeftOut> {
     let unusable = check.unusable?;
     Some(LeftOut {
-        label: one_line(&check.label),
+        label: check.label.display().to_string(),
         status: if unusable == Unusable::ReadOnly { Status::ReadOnly } else { Status::Skipped },
         errno: crate::errno::name(unusable.errno().raw_os_error()).map(str::to_owned),
         reason: unusable.to_string(),
