@@ -14,6 +14,7 @@ mod notes;
 mod outcome;
 mod outlet;
 mod patience;
+mod pools;
 mod prepare;
 mod report;
 mod request;

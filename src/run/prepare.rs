@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
+use super::pools::Pools;
 use super::{RunError, RunRequest, Straggler};
 use crate::host::device::{DeviceFacts, Sysfs};
+use crate::host::disks;
 use crate::host::preflight::{DiskCheck, Unusable, check_disk, label, mark_shared};
-use crate::host::{disks, limits};
 use crate::loadfile::program::{Action, OperandKind};
 use crate::loadfile::{self, Program, check};
 use crate::output::Status;
 use crate::plan::PathMode;
-use crate::units::format_bytes;
 
 /// How long a disk may take to answer before the load.
 const ANSWER: Duration = Duration::from_secs(10);
@@ -35,6 +35,12 @@ impl ReadyDisk {
     /// The disk's name in all results.
     pub(super) fn label(&self) -> String {
         self.check.label.display().to_string()
+    }
+
+    /// Whether its file system lives in memory, with no device that a call could wait for.
+    pub(super) fn in_memory(&self) -> bool {
+        let fstype = self.check.mount.as_ref().map(|mount| mount.fstype.as_str());
+        matches!(fstype, Some("tmpfs" | "ramfs" | "devtmpfs"))
     }
 
     /// Names of its loadfiles, without directories.
@@ -64,6 +70,8 @@ pub(super) struct Prepared {
     pub(super) warnings: Vec<String>,
     /// Handles that one client may have open, by the loadfile.
     pub(super) handles: u64,
+    /// Engine and threads of every disk.
+    pub(super) pools: Pools,
     /// A disk that did not answer, if there is one.
     pub(super) straggler: Option<Straggler>,
 }
@@ -77,7 +85,9 @@ pub(super) fn prepare(request: &RunRequest) -> Result<Prepared, RunError> {
     let paths = disks::expand(&arguments).map_err(|error| RunError::usage(error.to_string()))?;
     let assigned = programs.assign(request, &paths)?;
     let handles = assigned.iter().map(|load| load.handles).max().unwrap_or(0);
-    check_limits(request, paths.len(), handles, &assigned, &mut warnings)?;
+    let pools = Pools::choose(request, paths.len(), handles, &mut warnings)?;
+    let buffers = assigned.iter().map(|load| load.buffer_bytes(request.clients)).sum();
+    pools.check_limits(request, paths.len(), buffers, &mut warnings)?;
     let Checked { found, left_out, straggler } = check_disks(request, paths, assigned)?;
     if found.is_empty() {
         let reasons: Vec<_> =
@@ -85,7 +95,7 @@ pub(super) fn prepare(request: &RunRequest) -> Result<Prepared, RunError> {
         return Err(RunError::cannot(format!("no disk can be used\n{}", reasons.join("\n"))));
     }
     let disks = join_facts(request, found, &mut warnings)?;
-    Ok(Prepared { disks, left_out, warnings, handles, straggler })
+    Ok(Prepared { disks, left_out, warnings, handles, pools, straggler })
 }
 
 /// The loadfiles of a disk and what they need.
@@ -96,6 +106,14 @@ struct Assigned {
     handles: u64,
     /// Largest live data of all the disk's clients, in bytes.
     need_bytes: u64,
+}
+
+impl Assigned {
+    /// Memory of so many clients' buffers, in bytes.
+    fn buffer_bytes(&self, clients: u32) -> u64 {
+        let largest = self.programs.iter().map(|p| p.max_read + p.max_write).max().unwrap_or(0);
+        largest.saturating_add(100_000).saturating_mul(u64::from(clients))
+    }
 }
 
 /// A program and what one client of it needs.
@@ -212,57 +230,6 @@ fn refuse_missing_clients(program: &Program, clients: u32) -> Result<(), RunErro
                 child.saturating_add(1)
             )));
         }
-    }
-    Ok(())
-}
-
-/// Descriptors, threads and memory, before anything is made.
-fn check_limits(
-    request: &RunRequest,
-    disks: usize,
-    handles: u64,
-    assigned: &[Assigned],
-    warnings: &mut Vec<String>,
-) -> Result<(), RunError> {
-    /// Descriptors of a client beside its handles: a directory, /proc, one that is replaced.
-    const SPARE: u64 = 8;
-    let clients = u64::from(request.clients);
-    let nofile = limits::raise_nofile().map_err(|error| RunError::cannot(error.to_string()))?;
-    let limit = nofile.soft.unwrap_or(u64::MAX);
-    let tables = if request.load.share.fd { clients } else { 1 };
-    let need = tables.saturating_mul(handles) + SPARE;
-    if need > limit {
-        return Err(RunError::cannot(format!(
-            "a client needs {need} open files, the limit is {limit}; raise it with \
-             `ulimit -n {need}`"
-        )));
-    }
-    // Two descriptors a disk, and those of the process.
-    let own = 2 * disks as u64 + 64;
-    if own > limit {
-        return Err(RunError::cannot(format!(
-            "{disks} disks need {own} open files, the limit is {limit}; raise it with \
-             `ulimit -n {own}`"
-        )));
-    }
-    let threads = disks as u64 * (clients + 1) + 8;
-    if let Some(limit) = limits::max_threads().filter(|limit| limit.value < threads) {
-        return Err(RunError::cannot(format!(
-            "{disks} disks x {clients} clients need {threads} threads, {} allows {}",
-            limit.set_by, limit.value
-        )));
-    }
-    let buffers: u64 = assigned
-        .iter()
-        .filter_map(|load| load.programs.iter().map(|p| p.max_read + p.max_write).max())
-        .map(|bytes| bytes.saturating_add(100_000).saturating_mul(clients))
-        .fold(0, u64::saturating_add);
-    if let Some(free) = limits::memory_available().filter(|free| free.value < buffers) {
-        warnings.push(format!(
-            "the clients' buffers need {}, but only {} are free",
-            format_bytes(buffers),
-            format_bytes(free.value)
-        ));
     }
     Ok(())
 }
