@@ -1,0 +1,236 @@
+//! One contract, three engines: the same loads do the same on each of them, on every file system.
+#![allow(missing_docs)]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use common::{LoopFs, OverlayFs, TmpFs, or_skip, skip};
+
+const ENGINES: [&str; 3] = ["sync", "uring", "hybrid"];
+
+/// What a run did: by operation its counts, and by operation and error how often.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Deeds {
+    counts: BTreeMap<String, [String; 4]>,
+    errors: BTreeMap<(String, String), String>,
+}
+
+/// A finished run.
+struct Run {
+    deeds: Deeds,
+    /// The summary row of its disk, by column.
+    summary: BTreeMap<String, String>,
+    code: Option<i32>,
+    said: String,
+}
+
+fn jbodbench(dir: &Path, engine: &str, arguments: &[&str]) -> Run {
+    let output = Command::new(env!("CARGO_BIN_EXE_jbodbench"))
+        .arg("run")
+        .arg(dir)
+        .args(["--engine", engine, "--format", "csv", "--interval", "0", "--progress", "none"])
+        .args(arguments)
+        .output()
+        .unwrap();
+    let mut run = Run {
+        deeds: Deeds::default(),
+        summary: BTreeMap::new(),
+        code: output.status.code(),
+        said: String::from_utf8_lossy(&output.stderr).into_owned(),
+    };
+    let disk = dir.to_str().unwrap();
+    for row in csv::Reader::from_reader(output.stdout.as_slice()).deserialize() {
+        let row: BTreeMap<String, String> = row.unwrap();
+        if row["disk"] != disk {
+            continue;
+        }
+        let op = row["op"].clone();
+        match (row["row"].as_str(), row["status"].as_str()) {
+            ("summary", _) => {
+                let counts = ["ops", "errors", "skipped", "bytes"].map(|name| row[name].clone());
+                run.deeds.counts.insert(op.clone(), counts);
+                if op == "all" {
+                    run.summary = row;
+                }
+            }
+            ("error", "total") => {
+                run.deeds.errors.insert((op, row["errno"].clone()), row["errors"].clone());
+            }
+            _ => {}
+        }
+    }
+    run
+}
+
+/// Whether io_uring can be used here; the reason if not.
+fn need_uring() -> Result<(), String> {
+    jbodbench::engine::ring_is_usable(1).map_err(|why| why.to_string())
+}
+
+/// The cases that are loadfiles, but for the one whose clients wait for each other for ever.
+fn cases() -> Vec<PathBuf> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    let mut files: Vec<_> = std::fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "load"))
+        .filter(|path| !path.ends_with("waitsp.load"))
+        .filter(|path| {
+            let text = std::fs::read(path).unwrap();
+            jbodbench::loadfile::parse_bytes("case", &text, &Default::default()).is_ok()
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+/// Runs all cases, and the built-in load, on each engine, and compares.
+fn conforms(dir: &Path, more: &[&str]) {
+    let cases = cases();
+    assert!(cases.len() > 15);
+    let list: Vec<_> = cases.iter().map(|path| path.to_str().unwrap()).collect();
+    let (list, clients) = (list.join(","), (2 * cases.len()).to_string());
+    let all = ["-l", &list, "-c", &clients, "--passes", "1", "-t", "60s"];
+    let built_in = ["-c", "5", "--passes", "1", "-t", "60s"];
+    for load in [all.as_slice(), built_in.as_slice()] {
+        let arguments = [load, more].concat();
+        let runs = ENGINES.map(|engine| jbodbench(dir, engine, &arguments));
+        let [sync, others @ ..] = &runs;
+        assert!(sync.deeds.counts["all"][0] != "0", "{}", sync.said);
+        for (run, engine) in others.iter().zip(&ENGINES[1..]) {
+            assert_eq!(run.summary["engine"], *engine);
+            assert_eq!(run.deeds, sync.deeds, "{engine} {arguments:?}: {}", run.said);
+            assert_eq!(run.code, sync.code, "{engine}: {}", run.said);
+            assert!(!run.said.contains("internal error"), "{}", run.said);
+        }
+        if load.len() == built_in.len() {
+            assert_eq!(sync.code, Some(0), "{}", sync.said);
+        }
+    }
+    assert_eq!(
+        std::fs::read_dir(dir).unwrap().count(),
+        usize::from(dir.join("lost+found").exists())
+    );
+}
+
+#[test]
+fn tmpfs() {
+    or_skip!(need_uring());
+    let disk = or_skip!(TmpFs::new("512m"));
+    conforms(&disk.path(), &[]);
+    conforms(&disk.path(), &["--path", "dirfd"]);
+}
+
+#[test]
+fn ext4() {
+    or_skip!(need_uring());
+    let disk = or_skip!(LoopFs::new("ext4", 512));
+    conforms(&disk.path(), &[]);
+    conforms(&disk.path(), &["--xattr", "--fsync", "--sync-dir", "--path", "cwd"]);
+}
+
+#[test]
+fn xfs() {
+    or_skip!(need_uring());
+    let disk = or_skip!(LoopFs::new("xfs", 512));
+    conforms(&disk.path(), &[]);
+}
+
+#[test]
+fn btrfs() {
+    or_skip!(need_uring());
+    let disk = or_skip!(LoopFs::new("btrfs", 512));
+    conforms(&disk.path(), &[]);
+}
+
+#[test]
+fn overlay() {
+    or_skip!(need_uring());
+    let disk = or_skip!(OverlayFs::new());
+    conforms(&disk.path(), &[]);
+}
+
+/// The end of the window ends sleeps and waits for another client that will never be there.
+#[test]
+fn waits_end_with_the_window() {
+    or_skip!(need_uring());
+    let disk = or_skip!(TmpFs::new("64m"));
+    let load = disk.path().join("wait.load");
+    let text = "Mkdir \"\\clients\" NT_STATUS_OK\nWAITSP 0 1\nSETSP 1\n";
+    std::fs::write(&load, text).unwrap();
+    let sleeps = disk.path().join("sleep.load");
+    std::fs::write(&sleeps, "Mkdir \"\\clients\" NT_STATUS_OK\nSLEEP 60000000\n").unwrap();
+    let list = format!("{},{}", load.display(), sleeps.display());
+    let arguments = ["-l", &list, "-c", "6", "-t", "1s", "--warmup", "0"];
+    for engine in ENGINES {
+        let start = std::time::Instant::now();
+        let run = jbodbench(&disk.path(), engine, &arguments);
+        assert_eq!(run.code, Some(0), "{engine}: {}", run.said);
+        assert_eq!(run.deeds.counts["Mkdir"][0], "6", "{engine}: {}", run.said);
+        assert!(start.elapsed().as_secs() < 8, "{engine}");
+    }
+}
+
+/// A client in a write to a frozen disk hangs; nobody waits for its thread, and the others' figures
+/// are there.
+#[test]
+fn a_frozen_disk_hangs_alone() {
+    or_skip!(need_uring());
+    let ext4 = or_skip!(LoopFs::new("ext4", 64));
+    let memory = or_skip!(TmpFs::new("256m"));
+    for engine in ["uring", "hybrid"] {
+        let (frozen, good) = (ext4.path(), memory.path());
+        let thaw = std::thread::spawn({
+            let point = frozen.clone();
+            move || {
+                std::thread::sleep(std::time::Duration::from_millis(1500));
+                let point = point.to_str().unwrap().to_owned();
+                common::run("fsfreeze", &["-f", &point]).unwrap();
+                std::thread::sleep(std::time::Duration::from_secs(6));
+                common::run("fsfreeze", &["-u", &point]).unwrap();
+            }
+        });
+        let good_name = good.to_str().unwrap();
+        let arguments = [good_name, "-c", "4", "-t", "2s", "--warmup", "1s", "--grace", "1s"];
+        let run = jbodbench(&frozen, engine, &arguments);
+        assert_eq!(run.summary["status"], "hung", "{engine}: {}", run.said);
+        assert_eq!(run.code, Some(1), "{engine}: {}", run.said);
+        thaw.join().unwrap();
+        // What it made is removed once it answers.
+        let gone = || {
+            std::fs::read_dir(&frozen)
+                .unwrap()
+                .all(|entry| entry.unwrap().file_name() == "lost+found")
+        };
+        for _ in 0..100 {
+            if gone() {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        assert!(gone(), "{engine}");
+    }
+}
+
+#[test]
+fn threads_are_as_many_as_asked_for() {
+    or_skip!(need_uring());
+    let disk = or_skip!(TmpFs::new("64m"));
+    let once = ["-c", "7", "--passes", "1"];
+    let threads = |engine, more: &[&str]| {
+        jbodbench(&disk.path(), engine, &[&once, more].concat()).summary["threads"].clone()
+    };
+    assert_eq!(threads("sync", &[]), "7");
+    assert_eq!(threads("uring", &["--threads-per-disk", "3"]), "3");
+    assert_eq!(threads("hybrid", &["--threads-per-disk", "100"]), "7");
+    let refused = jbodbench(&disk.path(), "sync", &["--threads-per-disk", "3"]);
+    assert_eq!(refused.code, Some(2));
+    // As many completions as were given away, and never more than there was room for.
+    let run = jbodbench(&disk.path(), "uring", &["-c", "7", "--passes", "1"]);
+    assert!(run.said.contains("by the ring") && !run.said.contains("no room"), "{}", run.said);
+    let one_each = jbodbench(&disk.path(), "hybrid", &["-c", "2", "--passes", "1"]);
+    assert!(!one_each.said.contains("by the ring"), "no ring at all: {}", one_each.said);
+}
