@@ -27,14 +27,22 @@ struct Run {
     said: String,
 }
 
-fn jbodbench(dir: &Path, engine: &str, arguments: &[&str]) -> Run {
-    let output = Command::new(env!("CARGO_BIN_EXE_jbodbench"))
+fn command(dir: &Path, engine: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_jbodbench"));
+    command
         .arg("run")
         .arg(dir)
         .args(["--engine", engine, "--format", "csv", "--interval", "0", "--progress", "none"])
-        .args(arguments)
-        .output()
-        .unwrap();
+        .args(arguments);
+    command
+}
+
+fn jbodbench(dir: &Path, engine: &str, arguments: &[&str]) -> Run {
+    finish(dir, &mut command(dir, engine, arguments))
+}
+
+fn finish(dir: &Path, command: &mut Command) -> Run {
+    let output = command.output().unwrap();
     let mut run = Run {
         deeds: Deeds::default(),
         summary: BTreeMap::new(),
@@ -233,4 +241,67 @@ fn threads_are_as_many_as_asked_for() {
     assert!(run.said.contains("by the ring") && !run.said.contains("no room"), "{}", run.said);
     let one_each = jbodbench(&disk.path(), "hybrid", &["-c", "2", "--passes", "1"]);
     assert!(!one_each.said.contains("by the ring"), "no ring at all: {}", one_each.said);
+}
+
+/// Lets `io_uring_setup` fail with an errno in a command and all that it starts.
+#[allow(unsafe_code)]
+fn deny_uring(command: &mut Command, errno: i32) {
+    use std::os::unix::process::CommandExt;
+    let code =
+        |code: u32, jt: u8, jf: u8, k: u32| libc::sock_filter { code: code as u16, jt, jf, k };
+    let mut filter = [
+        code(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0), // the number of the call
+        code(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, libc::SYS_io_uring_setup as u32),
+        code(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ERRNO | errno as u32),
+        code(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let deny = move || {
+        let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
+        // SAFETY: two calls into the kernel, which reads `program` and keeps nothing of it.
+        let results = unsafe {
+            [
+                libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0),
+                libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program),
+            ]
+        };
+        if results == [0, 0] { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+    };
+    // SAFETY: between fork and exec it only makes system calls.
+    unsafe { command.pre_exec(deny) };
+}
+
+fn without_uring(errno: i32, name: &str, remedy: &str) {
+    let disk = or_skip!(TmpFs::new("64m"));
+    let dir = disk.path();
+    let once = ["-c", "4", "--passes", "1", "--threads-per-disk", "2"];
+    let run = |engine| {
+        let mut command = command(&dir, engine, &once);
+        deny_uring(&mut command, errno);
+        finish(&dir, &mut command)
+    };
+    let hybrid = run("hybrid");
+    assert_eq!(hybrid.code, Some(0), "{}", hybrid.said);
+    assert!(hybrid.said.contains(name) && hybrid.said.contains(remedy), "{}", hybrid.said);
+    let cell = |column: &str| hybrid.summary[column].as_str();
+    assert_eq!((cell("engine"), cell("threads")), ("sync", "4"));
+    assert!(cell("engine_fallback").starts_with(name), "{}", cell("engine_fallback"));
+    let uring = run("uring");
+    assert_eq!(uring.code, Some(3), "{}", uring.said);
+    assert!(uring.said.contains(name) && uring.said.contains(remedy), "{}", uring.said);
+    assert_eq!(std::fs::read_dir(dir).unwrap().count(), 0);
+}
+
+#[test]
+fn a_container_without_uring() {
+    without_uring(libc::EPERM, "EPERM", "seccomp");
+}
+
+#[test]
+fn a_kernel_without_uring() {
+    without_uring(libc::ENOSYS, "ENOSYS", "io_uring");
+}
+
+#[test]
+fn no_memory_for_a_ring() {
+    without_uring(libc::ENOMEM, "ENOMEM", "ulimit -l");
 }
