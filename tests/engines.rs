@@ -1,5 +1,5 @@
 //! One contract, three engines: the same loads do the same on each of them, on every file system.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
 
