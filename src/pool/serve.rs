@@ -59,13 +59,19 @@ fn layout(job: &DiskJob, client: u32, directory: Directory) -> SlotLayout {
     }
 }
 
+/// What this thread has used so far, and what works for it in the kernel.
+fn used<E: Engine>(engine: &E) -> Option<ThreadCost> {
+    let has_workers = engine.traffic().is_some_and(|traffic| traffic.enters > 0);
+    if has_workers { ThreadCost::now_with_workers() } else { ThreadCost::now() }.ok()
+}
+
 /// Runs a thread's clients over an engine, and tells of each as it ends.
 fn run<E: Engine>(shared: &Shared, thread: u32, engine: &E, left: &Cell<u32>) {
     let Shared { job, state, .. } = shared;
     let at_start = Cell::new(None);
     let at_window = || {
         if at_start.get().is_none() {
-            at_start.set(ThreadCost::now().ok());
+            at_start.set(used(engine));
         }
     };
     let setup = |client| ClientSetup {
@@ -91,7 +97,7 @@ fn run<E: Engine>(shared: &Shared, thread: u32, engine: &E, left: &Cell<u32>) {
     run_clients(engine, clients, |_, report| {
         left.set(left.get() - 1);
         let thread = (left.get() == 0).then(|| {
-            let cost = at_start.get().and_then(|then| Some(ThreadCost::now().ok()?.minus(&then)));
+            let cost = at_start.get().and_then(|then| Some(used(engine)?.minus(&then)));
             Box::new(ThreadReport { cost, traffic: engine.traffic() })
         });
         let report = Box::new(report);
