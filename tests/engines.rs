@@ -4,6 +4,7 @@
 mod common;
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -75,7 +76,7 @@ fn finish(dir: &Path, command: &mut Command) -> Run {
 
 /// Whether io_uring can be used here; the reason if not.
 fn need_uring() -> Result<(), String> {
-    jbodbench::engine::ring_is_usable(1).map_err(|why| why.to_string())
+    jbodbench::engine::rings_are_usable(1, 1).map_err(|why| why.to_string())
 }
 
 /// The cases that are loadfiles, but for the one whose clients wait for each other for ever.
@@ -304,4 +305,35 @@ fn a_kernel_without_uring() {
 #[test]
 fn no_memory_for_a_ring() {
     without_uring(libc::ENOMEM, "ENOMEM", "ulimit -l");
+}
+
+/// An ordinary user whose locked memory is limited: rings fit, or it is said before the start that
+/// they do not.
+#[test]
+fn little_memory_for_rings() {
+    or_skip!(need_uring());
+    let disk = or_skip!(TmpFs::with_options("size=512m,mode=1777"));
+    let dir = disk.path();
+    std::fs::set_permissions(dir.parent().unwrap(), PermissionsExt::from_mode(0o755)).unwrap();
+    let binary = dir.join("jbodbench");
+    std::fs::copy(env!("CARGO_BIN_EXE_jbodbench"), &binary).unwrap();
+    let run = |engine: &str, threads: &str| {
+        let limited = format!(
+            "ulimit -l 64; exec {} run {} --engine {engine} -c 64 --threads-per-disk {threads} \
+             --passes 1 --format csv --interval 0 --progress none",
+            binary.display(),
+            dir.display()
+        );
+        let arguments = ["--reuid", "65534", "--regid", "65534", "--clear-groups", "sh", "-c"];
+        let mut command = Command::new("setpriv");
+        finish(&dir, command.args(arguments).arg(limited))
+    };
+    let few = run("uring", "2");
+    assert_eq!(few.code, Some(0), "{}", few.said);
+    let many = run("uring", "32");
+    assert_eq!(many.code, Some(3), "{}", many.said);
+    assert!(many.said.contains("ulimit -l"), "{}", many.said);
+    let hybrid = run("hybrid", "32");
+    assert_eq!(hybrid.code, Some(0), "{}", hybrid.said);
+    assert_eq!(hybrid.summary["engine"], "sync");
 }

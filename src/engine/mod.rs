@@ -30,7 +30,7 @@ pub use scripted::{Reply, ScriptedEngine};
 pub use slot::{Slot, SlotLayout, count_entries, has_entry};
 pub use sync::SyncEngine;
 pub use sys::{Directory, PathBuffer, Stat};
-pub use uring::{NoRing, UringEngine, ring_is_usable};
+pub use uring::{NoRing, UringEngine, rings_are_usable};
 
 /// Index of a client among those of its engine.
 pub type ClientIndex = u32;

@@ -1,7 +1,7 @@
 //! Engine and threads of the disks' pools, and whether the machine's limits have room for them.
 
 use super::{RunError, RunRequest};
-use crate::engine::ring_is_usable;
+use crate::engine::rings_are_usable;
 use crate::host::limits;
 use crate::plan::{EngineKind, threads_per_disk};
 use crate::units::format_bytes;
@@ -59,7 +59,7 @@ impl Pools {
             )));
         }
         let mut pools = Self { engine: request.engine, fallback: None, threads };
-        pools.check_ring(per_thread, warnings)?;
+        pools.check_rings(per_thread, threads.saturating_mul(disks as u32), warnings)?;
         if pools.engine == EngineKind::Sync {
             pools.threads = clients;
         }
@@ -67,7 +67,12 @@ impl Pools {
     }
 
     /// Without a ring to be had, hybrid becomes sync, on all disks alike.
-    fn check_ring(&mut self, clients: u32, warnings: &mut Vec<String>) -> Result<(), RunError> {
+    fn check_rings(
+        &mut self,
+        clients: u32,
+        rings: u32,
+        warnings: &mut Vec<String>,
+    ) -> Result<(), RunError> {
         let needs_ring = match self.engine {
             EngineKind::Sync => false,
             EngineKind::Hybrid => clients > 1,
@@ -76,7 +81,7 @@ impl Pools {
         if !needs_ring {
             return Ok(());
         }
-        match ring_is_usable(clients) {
+        match rings_are_usable(clients, rings) {
             Err(why) if self.engine == EngineKind::Uring => {
                 Err(RunError::cannot(format!("--engine uring: {why}")))
             }

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use rustix::process::{Resource, getrlimit};
+
 use super::ring::Ring;
 use crate::host::procfs;
 
@@ -22,13 +24,35 @@ impl std::fmt::Display for NoRing {
     }
 }
 
-/// Makes a ring for so many clients and throws it away.
+/// Descriptors that a process keeps for other things while rings are tried.
+const OTHER_FILES: u64 = 100;
+/// CAP_IPC_LOCK: who has it may lock any amount of memory.
+const IPC_LOCK: u32 = 14;
+
+/// Makes rings for so many clients each and throws them away: one, or as many as are wanted where
+/// their memory is limited.
 ///
 /// # Errors
 ///
-/// Why there is none.
-pub fn ring_is_usable(clients: u32) -> Result<(), NoRing> {
-    Ring::new(clients).map(drop).map_err(|error| explain(&error))
+/// Why they cannot be had.
+pub fn rings_are_usable(clients: u32, rings: u32) -> Result<(), NoRing> {
+    let rings = if memory_is_limited() { rings.clamp(1, most_descriptors()) } else { 1 };
+    let made: io::Result<Vec<Ring>> = (0..rings).map(|_| Ring::new(clients)).collect();
+    made.map(drop).map_err(|error| explain(&error))
+}
+
+/// The kernel counts the memory of rings against a limit of the user's.
+fn memory_is_limited() -> bool {
+    let status = procfs::raw("/proc/self/status").unwrap_or_default();
+    let capabilities = procfs::text_after(&status, "CapEff");
+    let capabilities = capabilities.and_then(|hex| u64::from_str_radix(hex, 16).ok()).unwrap_or(0);
+    getrlimit(Resource::Memlock).current.is_some() && capabilities >> IPC_LOCK & 1 == 0
+}
+
+/// Rings that this process can hold at once; the threads will have tables of their own.
+fn most_descriptors() -> u32 {
+    let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    u32::try_from(limit.saturating_sub(OTHER_FILES)).unwrap_or(u32::MAX).max(1)
 }
 
 fn explain(error: &io::Error) -> NoRing {

@@ -18,7 +18,7 @@ use std::io;
 use std::mem::ManuallyDrop;
 use std::time::Duration;
 
-pub use available::{NoRing, ring_is_usable};
+pub use available::{NoRing, rings_are_usable};
 
 use super::kind::{CallKind, Traffic, Way};
 use super::sync::execute;
