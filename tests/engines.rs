@@ -337,3 +337,38 @@ fn little_memory_for_rings() {
     assert_eq!(hybrid.code, Some(0), "{}", hybrid.said);
     assert_eq!(hybrid.summary["engine"], "sync");
 }
+
+/// An engine whose call hangs on a frozen disk goes away without waiting for it, and leaves alone
+/// what the kernel may still write to.
+#[test]
+fn an_engine_can_be_dropped_while_its_disk_hangs() {
+    use jbodbench::engine::{
+        Call, Control, Engine, PathSlot, SlotLayout, Step, UringEngine, now_ns,
+    };
+    or_skip!(need_uring());
+    let disk = or_skip!(LoopFs::new("ext4", 64));
+    let frozen = disk.freeze().unwrap();
+    let (sender, dropped) = std::sync::mpsc::channel();
+    let prefix = disk.path().into_os_string().into_encoded_bytes();
+    let thread = std::thread::spawn(move || {
+        let control = Control::new(1);
+        control.set_window(0, u64::MAX);
+        let layout = SlotLayout { prefix, max_path: 16, ..SlotLayout::default() };
+        let engine = UringEngine::new(&[layout.clone(), layout], &control).unwrap();
+        engine.slot(0).first.push(b"/new");
+        let make = Call::Open { path: PathSlot::First, flags: libc::O_CREAT, mode: 0o600 };
+        assert_eq!(engine.start(0, make), Step::Pending);
+        // Meanwhile a kernel worker begins with it: what has begun cannot be cancelled.
+        let sleep = Call::Sleep { until_ns: now_ns() + 100_000_000 };
+        assert_eq!(engine.start(1, sleep), Step::Pending);
+        let mut ready = Vec::new();
+        engine.reap(&mut ready);
+        assert_eq!(ready, [1]);
+        drop(engine);
+        sender.send(()).unwrap();
+    });
+    // Only the end of the thread waits for the disk.
+    dropped.recv_timeout(std::time::Duration::from_secs(5)).unwrap();
+    drop(frozen);
+    thread.join().unwrap();
+}

@@ -197,9 +197,10 @@ fn traffic_notes(traffic: &Traffic) -> Vec<String> {
     });
     let by_kind: Vec<_> = by_kind.collect();
     let mut notes = vec![format!(
-        "calls: {:.1} % made at once, {:.1} % by the ring{}{}",
+        "calls: {:.1} % made at once, {:.1} % by the ring in {} turns{}{}",
         share(inline + tried, all),
         share(ring, all),
+        traffic.enters,
         if by_kind.is_empty() { "" } else { ": " },
         by_kind.join(", ")
     )];
