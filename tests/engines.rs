@@ -356,7 +356,7 @@ fn an_engine_can_be_dropped_while_its_disk_hangs() {
         let layout = SlotLayout { prefix, max_path: 16, ..SlotLayout::default() };
         let engine = UringEngine::new(&[layout.clone(), layout], &control).unwrap();
         engine.slot(0).first.push(b"/new");
-        let make = Call::Open { path: PathSlot::First, flags: libc::O_CREAT, mode: 0o600 };
+        let make = Call::Mkdir { path: PathSlot::First, mode: 0o700 };
         assert_eq!(engine.start(0, make), Step::Pending);
         // Meanwhile a kernel worker begins with it: what has begun cannot be cancelled.
         let sleep = Call::Sleep { until_ns: now_ns() + 100_000_000 };
