@@ -21,6 +21,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use clock::thread_cpu_ns;
+
 pub use clock::now_ns;
 pub use control::{Control, SyncPoints};
 pub use hybrid::{Backing, HybridEngine};

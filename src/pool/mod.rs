@@ -1,9 +1,9 @@
 //! Pools: the threads that serve a disk's clients. Floor 5.
 //!
 //! Every disk has a leader thread, which sheds what the process shares (descriptors, working
-//! directory, signals) and then starts the others, which serve one or more clients each, so that they have nothing in common
-//! with the rest of the process from their first instruction on. All threads of all disks wait at
-//! one [`Gate`]. A thread that a disk holds up can neither keep a file of the process open nor be
+//! directory, signals) and then starts the threads that serve one or more clients each, so that
+//! they have nothing in common with the rest of the process from their first instruction on. All
+//! threads of all disks wait at one [`Gate`]. A thread that a disk holds up can neither keep a file of the process open nor be
 //! waited for by accident: nobody joins a pool thread, they send events.
 
 mod exec;

@@ -12,7 +12,7 @@ use std::io;
 use super::kind::{CallKind, Traffic, Way};
 use super::uring::UringEngine;
 use super::{Call, CallResult, ClientIndex, Control, Engine, Errno, Slot, SlotLayout, Step};
-use super::{now_ns, sys};
+use super::{now_ns, sys, thread_cpu_ns};
 use rule::{Plan, Rule};
 
 /// What lies behind a disk's calls, as far as routes depend on it.
@@ -76,9 +76,10 @@ impl<'a> HybridEngine<'a> {
             Plan::Inline => self.ring.inline(client, kind, call),
             Plan::Ring => self.ring.through(client, kind, call),
             Plan::Timed => {
-                let start = now_ns();
+                let (start, used) = (now_ns(), thread_cpu_ns());
                 let step = self.ring.inline(client, kind, call);
-                rule.took(now_ns() - start);
+                let used = thread_cpu_ns() - used;
+                rule.waited((now_ns() - start).saturating_sub(used));
                 cell.set(rule);
                 step
             }

@@ -1,14 +1,15 @@
-//! The rule for calls that may or may not wait, of one kind: in the thread itself while that is
-//! measured to be cheaper than a hand-over to another thread, by the ring when it is not.
+//! The rule for calls that may or may not wait, of one kind: in the thread itself while what they
+//! wait is measured to be less than a hand-over to another thread costs, by the ring when it is not.
+//! What a call works does not count: that takes as long in another thread.
 
 /// What handing a call to a kernel worker costs, in nanoseconds. Measured: 10 to 100 us, most of
-/// it the two switches. A call that takes less is better made at once.
+/// it the two switches. A call that waits less than that is better made at once.
 const HAND_OVER_NS: u64 = 50_000;
 /// One measurement counts for at most this much: a thread that lost its CPU for a while did not
 /// wait for the disk.
 const MOST_NS: u64 = 2_000_000;
-/// Every so many calls one is timed: reading the clock twice is not free.
-const EVERY: u32 = 8;
+/// Every so many calls one is timed: that takes about half a microsecond.
+const EVERY: u32 = 32;
 /// So many calls are timed in a row after one that was dear.
 const WATCH: u32 = 8;
 /// The mean is over about this many measurements.
@@ -24,7 +25,7 @@ const CHEAP_TRIES: u32 = 4;
 pub(super) enum Plan {
     /// Make it at once.
     Inline,
-    /// Make it at once and tell how long that took.
+    /// Make it at once and tell how long it waited.
     Timed,
     /// Hand it over.
     Ring,
@@ -34,7 +35,7 @@ pub(super) enum Plan {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rule {
     ring: bool,
-    /// Mean cost of a call made at once, times [`WEIGHT`].
+    /// Mean wait of a call made at once, times [`WEIGHT`].
     sum_ns: u64,
     /// Calls until the next one that is timed.
     left: u32,
@@ -73,8 +74,8 @@ impl Rule {
         }
     }
 
-    /// Takes in how long a timed call took.
-    pub(super) fn took(&mut self, ns: u64) {
+    /// Takes in how long a timed call waited.
+    pub(super) fn waited(&mut self, ns: u64) {
         if self.ring { self.tried(ns) } else { self.measured(ns) }
     }
 
@@ -115,13 +116,13 @@ impl Rule {
 mod tests {
     use super::*;
 
-    /// Makes calls that take `ns(i)` each; how many of them went by the ring.
+    /// Makes calls that wait for `ns(i)` each; how many of them went by the ring.
     fn drive(rule: &mut Rule, calls: u64, ns: impl Fn(u64) -> u64) -> u64 {
         let mut ring = 0;
         for i in 0..calls {
             match rule.next() {
                 Plan::Inline => {}
-                Plan::Timed => rule.took(ns(i)),
+                Plan::Timed => rule.waited(ns(i)),
                 Plan::Ring => ring += 1,
             }
         }
@@ -133,7 +134,7 @@ mod tests {
         let mut rule = Rule::new(false);
         assert_eq!(drive(&mut rule, 100_000, |_| 3_000), 0);
         // 10 ms each: at most 2 ms of that counts, so it takes 8 of them to pass 50 us. One in
-        // 8 calls is timed until the first was dear.
+        // 32 calls is timed until the first was dear.
         let ring = drive(&mut rule, 1_000, |_| 10_000_000);
         assert!(ring > 950, "{ring}");
     }
