@@ -192,36 +192,42 @@ fn a_frozen_disk_hangs_alone() {
     let memory = or_skip!(TmpFs::new("256m"));
     for engine in ["uring", "hybrid"] {
         let (frozen, good) = (ext4.path(), memory.path());
-        let thaw = std::thread::spawn({
-            let point = frozen.clone();
+        let run = std::thread::spawn({
+            let (frozen, good) = (frozen.clone(), good.display().to_string());
             move || {
-                std::thread::sleep(std::time::Duration::from_millis(1500));
-                let point = point.to_str().unwrap().to_owned();
-                common::run("fsfreeze", &["-f", &point]).unwrap();
-                std::thread::sleep(std::time::Duration::from_secs(6));
-                common::run("fsfreeze", &["-u", &point]).unwrap();
+                let times = ["-c", "4", "-t", "3s", "--warmup", "0", "--grace", "1s"];
+                jbodbench(&frozen, engine, &[[good.as_str()].as_slice(), &times].concat())
             }
         });
-        let good_name = good.to_str().unwrap();
-        let arguments = [good_name, "-c", "4", "-t", "2s", "--warmup", "1s", "--grace", "1s"];
-        let run = jbodbench(&frozen, engine, &arguments);
+        let works = || {
+            let made = |entry: std::io::Result<std::fs::DirEntry>| {
+                entry.is_ok_and(|entry| entry.path().join("clients/client3").exists())
+            };
+            std::fs::read_dir(&frozen).unwrap().any(made)
+        };
+        wait_for(works);
+        let freeze = ext4.freeze().unwrap();
+        // It comes back although the disk does not.
+        let run = run.join().unwrap();
+        drop(freeze);
         assert_eq!(run.summary["status"], "hung", "{engine}: {}", run.said);
         assert_eq!(run.code, Some(1), "{engine}: {}", run.said);
-        thaw.join().unwrap();
         // What it made is removed once it answers.
-        let gone = || {
-            std::fs::read_dir(&frozen)
-                .unwrap()
-                .all(|entry| entry.unwrap().file_name() == "lost+found")
-        };
-        for _ in 0..100 {
-            if gone() {
-                break;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(100));
-        }
-        assert!(gone(), "{engine}");
+        wait_for(|| {
+            let mut entries = std::fs::read_dir(&frozen).unwrap();
+            entries.all(|entry| entry.unwrap().file_name() == "lost+found")
+        });
     }
+}
+
+fn wait_for(what: impl Fn() -> bool) {
+    for _ in 0..1000 {
+        if what() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    panic!("waited in vain");
 }
 
 #[test]
