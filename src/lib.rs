@@ -7,7 +7,7 @@
 //! 6 front, run, output             glue and writers
 //! 5 pool     threads per disk, barrier, stop
 //! 4 client   runs a Program over an Engine
-//! 3 engine   executes Calls: sync, null, scripted
+//! 3 engine   executes Calls: sync, uring, hybrid, null, scripted
 //! 2 plan, host                     the immutable run configuration; this host's mounts and limits
 //! 1 loadfile, metrics, stats       pure
 //! 0 op, fault, errno, units

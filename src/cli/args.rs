@@ -75,7 +75,7 @@ pub(super) struct LoadArgs {
     /// Another loadfile for one of the disks; may be given several times
     #[arg(long, value_name = "DISK=FILE", hide_short_help = true)]
     pub(super) load_for: Vec<OsString>,
-    /// Clients per disk, each with a thread, handles and a directory of its own
+    /// Clients per disk, each with handles and a directory of its own
     #[arg(short, long, value_name = "N", default_value_t = 4,
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(super) clients: u32,
@@ -152,9 +152,14 @@ pub(super) struct ResultArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Calls")]
 pub(super) struct CallArgs {
-    /// How calls reach the kernel; sync: a thread per client, plain system calls
+    /// How calls reach the kernel
     #[arg(long, value_enum, default_value_t = EngineArg::Sync, hide_short_help = true)]
     pub(super) engine: EngineArg,
+    /// Threads that serve a disk's clients, with hybrid and uring [default: what keeps all CPUs
+    /// busy, at least 2]
+    #[arg(long, value_name = "N", hide_short_help = true,
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(super) threads_per_disk: Option<u32>,
     /// Open files with O_SYNC
     #[arg(short = 's', long, hide_short_help = true)]
     pub(super) sync_open: bool,
@@ -258,7 +263,12 @@ pub(super) enum ProgressArg {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum EngineArg {
+    /// A thread per client, plain system calls
     Sync,
+    /// Few threads, calls made at once or by io_uring, whichever holds up nobody
+    Hybrid,
+    /// Few threads, all calls by io_uring
+    Uring,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

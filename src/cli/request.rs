@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::args::{
-    CallArgs, DataArg, FormatArg, LoadArgs, PathArg, ProgressArg, RunArgs, ShareArg,
+    CallArgs, DataArg, EngineArg, FormatArg, LoadArgs, PathArg, ProgressArg, RunArgs, ShareArg,
 };
 use crate::output::{Format, Mode};
-use crate::plan::{Data, Load, PathMode, Share, Timing};
+use crate::plan::{Data, EngineKind, Load, PathMode, Share, Timing};
 use crate::run::{DEFAULT_TIME, RunRequest, default_warmup};
 
 /// Shorter intervals would leave no time for the load.
@@ -33,6 +33,8 @@ pub(super) fn run_request(args: RunArgs) -> Result<RunRequest, String> {
         disks,
         load_for: load.load_for.iter().map(|text| load_for(text)).collect::<Result<_, _>>()?,
         clients: load.clients,
+        engine: engine(&calls)?,
+        threads_per_disk: calls.threads_per_disk,
         load: load_of(&load, length.passes, &calls)?,
         loadfiles: load.loadfile,
         time,
@@ -61,6 +63,17 @@ pub(super) fn run_request(args: RunArgs) -> Result<RunRequest, String> {
         require_mounts: safety.require_mounts,
         keep: safety.keep,
     })
+}
+
+fn engine(calls: &CallArgs) -> Result<EngineKind, String> {
+    match calls.engine {
+        EngineArg::Sync if calls.threads_per_disk.is_some() => {
+            Err("--threads-per-disk: --engine sync has a thread for each client".into())
+        }
+        EngineArg::Sync => Ok(EngineKind::Sync),
+        EngineArg::Hybrid => Ok(EngineKind::Hybrid),
+        EngineArg::Uring => Ok(EngineKind::Uring),
+    }
 }
 
 fn load_of(load: &LoadArgs, passes: Option<u64>, calls: &CallArgs) -> Result<Load, String> {

@@ -97,6 +97,17 @@ impl Control {
         }
     }
 
+    /// Whether waits are over: the disk was stopped, or the window has ended.
+    pub(super) fn waits_end(&self, now_ns: u64) -> bool {
+        Self::stopped(self.word()) || now_ns >= self.end_ns.load(Relaxed)
+    }
+
+    /// Whether a point has reached a value; `None` when there is no such client.
+    pub(super) fn reached(&self, client: u32, value: i64) -> Option<bool> {
+        let point = self.points.0.get(client as usize)?;
+        Some(point.value.load(SeqCst) >= value)
+    }
+
     /// Blocks the thread until a point has reached a value, the end of the window or a stop.
     pub(super) fn wait_for(&self, client: u32, value: i64) -> bool {
         let Some(point) = self.points.0.get(client as usize) else { return false };

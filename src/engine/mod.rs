@@ -8,23 +8,31 @@
 
 mod clock;
 mod control;
+mod hybrid;
+mod kind;
 mod null;
 mod scripted;
 mod slot;
 mod sync;
 pub mod sys;
+mod uring;
 
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use clock::thread_cpu_ns;
+
 pub use clock::now_ns;
 pub use control::{Control, SyncPoints};
+pub use hybrid::{Backing, HybridEngine};
+pub use kind::{CallKind, Traffic, Way};
 pub use null::NullEngine;
 pub use scripted::{Reply, ScriptedEngine};
 pub use slot::{Slot, SlotLayout, count_entries, has_entry};
 pub use sync::SyncEngine;
 pub use sys::{Directory, PathBuffer, Stat};
+pub use uring::{NoRing, UringEngine, rings_are_usable};
 
 /// Index of a client among those of its engine.
 pub type ClientIndex = u32;
@@ -127,7 +135,7 @@ pub enum Call {
         /// Modification time.
         mtime_s: i64,
     },
-    /// `fcntl(F_SETLKW)`: a write lock (`lock`) or none.
+    /// `fcntl`: a write lock (`lock`) or none; waits until it can be had.
     Lock {
         /// On.
         fd: RawFd,
@@ -183,8 +191,13 @@ pub trait Engine {
     /// call is done. Returns at once when no call is pending.
     fn reap(&self, ready: &mut Vec<ClientIndex>);
 
-    /// The client's memory. Must not be held across a call.
+    /// The client's memory. Must not be held across a call, nor asked for while one is pending.
     fn slot(&self, client: ClientIndex) -> std::cell::RefMut<'_, Slot>;
+
+    /// What the engine did so far, where it counts that.
+    fn traffic(&self) -> Option<Traffic> {
+        None
+    }
 }
 
 /// The future of one call.

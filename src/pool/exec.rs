@@ -6,12 +6,15 @@ use std::task::{Context, Poll, Waker};
 
 use crate::engine::{ClientIndex, Engine};
 
-/// Runs futures, one per client of the engine by index, until all are done; returns their outputs
-/// by index. There are no wakers: the engine says whose call has completed.
-pub fn run_clients<E: Engine, F: Future>(engine: &E, clients: Vec<F>) -> Vec<F::Output> {
+/// Runs futures, one per client of the engine by index, until all are done; `done` is told of
+/// each as it ends. There are no wakers: the engine says whose call has completed.
+pub fn run_clients<E: Engine, F: Future>(
+    engine: &E,
+    clients: impl IntoIterator<Item = F>,
+    mut done: impl FnMut(ClientIndex, F::Output),
+) {
     let mut futures: Vec<Option<Pin<Box<F>>>> =
         clients.into_iter().map(|client| Some(Box::pin(client))).collect();
-    let mut outputs: Vec<Option<F::Output>> = futures.iter().map(|_| None).collect();
     let mut ready: Vec<ClientIndex> = (0..futures.len() as ClientIndex).collect();
     let mut context = Context::from_waker(Waker::noop());
     let mut left = futures.len();
@@ -21,15 +24,14 @@ pub fn run_clients<E: Engine, F: Future>(engine: &E, clients: Vec<F>) -> Vec<F::
             let Some(future) = slot else { continue };
             if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
                 *slot = None;
-                outputs[client as usize] = Some(output);
                 left -= 1;
+                done(client, output);
             }
         }
         if left > 0 {
             engine.reap(&mut ready);
         }
     }
-    outputs.into_iter().flatten().collect()
 }
 
 #[cfg(test)]
@@ -48,6 +50,8 @@ mod tests {
             }
             sum
         };
-        assert_eq!(run_clients(&engine, vec![client(0)]), [6]);
+        let mut outputs = Vec::new();
+        run_clients(&engine, [client(0)], |index, sum| outputs.push((index, sum)));
+        assert_eq!(outputs, [(0, 6)]);
     }
 }

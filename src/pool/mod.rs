@@ -1,13 +1,14 @@
 //! Pools: the threads that serve a disk's clients. Floor 5.
 //!
 //! Every disk has a leader thread, which sheds what the process shares (descriptors, working
-//! directory, signals) and then starts the client threads, so that they have nothing in common
-//! with the rest of the process from their first instruction on. All threads of all disks wait at
-//! one [`Gate`]. A thread that a disk holds up can neither keep a file of the process open nor be
+//! directory, signals) and then starts the threads that serve one or more clients each, so that
+//! they have nothing in common with the rest of the process from their first instruction on. All
+//! threads of all disks wait at one [`Gate`]. A thread that a disk holds up can neither keep a file of the process open nor be
 //! waited for by accident: nobody joins a pool thread, they send events.
 
 mod exec;
 mod gate;
+mod serve;
 mod thread;
 
 use std::path::PathBuf;
@@ -18,11 +19,11 @@ pub use exec::run_clients;
 pub use gate::Gate;
 
 use crate::client::{ClientReport, ErrorLog};
-use crate::engine::Control;
+use crate::engine::{Control, Traffic};
 use crate::host::cost::ThreadCost;
 use crate::loadfile::Program;
 use crate::metrics::Shard;
-use crate::plan::Load;
+use crate::plan::{EngineKind, Load};
 
 /// One disk's work.
 #[derive(Clone, Debug)]
@@ -37,10 +38,37 @@ pub struct DiskJob {
     pub programs: Vec<Arc<Program>>,
     /// Number of clients.
     pub clients: u32,
+    /// Number of threads that serve them; as many as clients on [`EngineKind::Sync`].
+    pub threads: u32,
+    /// How calls reach the kernel.
+    pub engine: EngineKind,
+    /// Whether the file system lives in memory: no call waits for a device.
+    pub in_memory: bool,
     /// What they do with it.
     pub load: Arc<Load>,
     /// Whether to keep the time of each pass.
     pub keep_passes: bool,
+}
+
+impl DiskJob {
+    /// The clients that a thread serves.
+    fn clients_of(&self, thread: u32) -> impl ExactSizeIterator<Item = u32> + use<> {
+        (thread..self.clients).step_by(self.threads.max(1) as usize)
+    }
+
+    /// What a client replays.
+    fn program(&self, client: u32) -> &Program {
+        &self.programs[client as usize % self.programs.len()]
+    }
+}
+
+/// What a thread tells when its last client has ended.
+#[derive(Clone, Debug)]
+pub struct ThreadReport {
+    /// What it used from the start of the window on, if it got that far.
+    pub cost: Option<ThreadCost>,
+    /// What its engine did, warm-up included, if it counts that.
+    pub traffic: Option<Traffic>,
 }
 
 /// What the threads of a disk share with whoever watches them.
@@ -69,14 +97,14 @@ pub enum Event {
         disk: u32,
         /// What it did.
         report: Box<ClientReport>,
-        /// What its thread used from the start of the window on, if it got that far.
-        cost: Option<ThreadCost>,
+        /// If it was the last client of its thread: what that says of itself.
+        thread: Option<Box<ThreadReport>>,
     },
-    /// A client could not start, or its thread panicked.
+    /// A thread could not start, or panicked.
     Failed {
         /// Its disk.
         disk: u32,
-        /// The client; `None` when the leader could not start any.
+        /// Its first client; `None` when the leader could not start any.
         client: Option<u32>,
         /// How many clients will send nothing more.
         lost: u32,
@@ -114,10 +142,10 @@ pub fn start(
     gate: Arc<Gate>,
     events: Sender<Event>,
 ) -> std::io::Result<Arc<DiskState>> {
-    let shards = shard_count(job.clients);
+    let shards = shard_count(job.threads);
     let state = Arc::new(DiskState {
         control: Control::new(job.clients),
-        shards: (0..shards).map(|_| Shard::new(shards < job.clients)).collect(),
+        shards: (0..shards).map(|_| Shard::new(shards < job.threads)).collect(),
         errors: ErrorLog::default(),
     });
     thread::start_leader(Arc::new(job), Arc::clone(&state), gate, events)?;

@@ -4,30 +4,28 @@ use std::any::Any;
 use std::cell::Cell;
 use std::num::NonZeroU64;
 use std::os::fd::{AsFd, IntoRawFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use rustix::fs::{Mode, OFlags};
 
-use super::{DiskJob, DiskState, Event, Gate, run_clients};
-use crate::client::{Client, ClientSetup, max_path_len};
-use crate::engine::{Directory, SlotLayout, SyncEngine};
-use crate::host::cost::ThreadCost;
+use super::serve::replay;
+use super::{DiskJob, DiskState, Event, Gate};
+use crate::engine::Directory;
 use crate::host::sys;
 use crate::plan::{PathMode, Timing};
 
-/// Stack of a client thread: its futures live on the heap, its deepest call is a Deltree.
+/// Stack of a pool thread: its futures live on the heap, its deepest call is a Deltree.
 const STACK: usize = 256 * 1024;
 
 /// What every thread of a disk needs.
 #[derive(Clone)]
-struct Shared {
-    job: Arc<DiskJob>,
-    state: Arc<DiskState>,
-    gate: Arc<Gate>,
-    events: Sender<Event>,
+pub(super) struct Shared {
+    pub(super) job: Arc<DiskJob>,
+    pub(super) state: Arc<DiskState>,
+    pub(super) gate: Arc<Gate>,
+    pub(super) events: Sender<Event>,
 }
 
 impl Shared {
@@ -49,7 +47,7 @@ pub(super) fn start_leader(
     Ok(())
 }
 
-/// Makes this thread a stranger to the process, then starts the clients, which inherit that.
+/// Makes this thread a stranger to the process, then starts the others, which inherit that.
 fn lead(shared: &Shared) {
     let clients = shared.job.clients;
     let directory = match catch_unwind(AssertUnwindSafe(|| prepare_leader(&shared.job))) {
@@ -57,14 +55,16 @@ fn lead(shared: &Shared) {
         Ok(Err(reason)) => return shared.failed(None, clients, reason),
         Err(panic) => return shared.failed(None, clients, panic_text(&*panic)),
     };
-    for client in 0..clients {
+    let job = &shared.job;
+    for number in 0..job.threads {
         let thread = std::thread::Builder::new()
-            .name(format!("disk{}-c{client}", shared.job.disk))
+            .name(format!("disk{}-t{number}", job.disk))
             .stack_size(STACK);
         let mine = shared.clone();
-        if let Err(error) = thread.spawn(move || serve(&mine, client, directory)) {
-            let reason = format!("cannot start a thread for client {client}: {error}");
-            return shared.failed(Some(client), clients - client, reason);
+        if let Err(error) = thread.spawn(move || serve(&mine, number, directory)) {
+            let lost = (number..job.threads).map(|number| job.clients_of(number).len() as u32);
+            let reason = format!("cannot start thread {number}: {error}");
+            return shared.failed(Some(number), lost.sum(), reason);
         }
     }
 }
@@ -92,7 +92,7 @@ fn prepare_leader(job: &DiskJob) -> Result<Directory, String> {
             Ok(Directory::Cwd)
         }
         PathMode::Dirfd if job.load.share.fd => Ok(Directory::Fd(open_root(job)?.into_raw_fd())),
-        PathMode::Dirfd => Ok(Directory::Cwd), // every client opens its own
+        PathMode::Dirfd => Ok(Directory::Cwd), // every thread opens its own
     }
 }
 
@@ -109,23 +109,23 @@ fn open_root(job: &DiskJob) -> Result<OwnedFd, String> {
     Ok(root)
 }
 
-/// The life of a client thread.
-fn serve(shared: &Shared, client: u32, directory: Directory) {
-    let run = || -> Result<Event, String> {
-        let directory = prepare_client(&shared.job, directory)?;
-        Ok(replay(shared, client, directory))
+/// The life of a pool thread. Client i of a disk belongs to thread i modulo their number, so the
+/// number of a thread is that of its first client.
+fn serve(shared: &Shared, thread: u32, directory: Directory) {
+    let left = Cell::new(shared.job.clients_of(thread).len() as u32);
+    let run = || -> Result<(), String> {
+        let directory = prepare_thread(&shared.job, directory)?;
+        replay(shared, thread, directory, &left)
     };
     match catch_unwind(AssertUnwindSafe(run)) {
-        Ok(Ok(event)) => {
-            let _ = shared.events.send(event);
-        }
-        Ok(Err(reason)) => shared.failed(Some(client), 1, reason),
-        Err(panic) => shared.failed(Some(client), 1, panic_text(&*panic)),
+        Ok(Ok(())) => {}
+        Ok(Err(reason)) => shared.failed(Some(thread), left.get(), reason),
+        Err(panic) => shared.failed(Some(thread), left.get(), panic_text(&*panic)),
     }
 }
 
-/// Leaves what the load does not ask to share with the disk's other clients.
-fn prepare_client(job: &DiskJob, directory: Directory) -> Result<Directory, String> {
+/// Leaves what the load does not ask to share with the disk's other threads.
+fn prepare_thread(job: &DiskJob, directory: Directory) -> Result<Directory, String> {
     let share = job.load.share;
     if !share.fd {
         sys::unshare_files_and_close_all()
@@ -141,52 +141,6 @@ fn prepare_client(job: &DiskJob, directory: Directory) -> Result<Directory, Stri
         return Ok(Directory::Fd(open_root(job)?.into_raw_fd()));
     }
     Ok(directory)
-}
-
-/// Waits at the gate, replays the loadfile, tells what happened.
-fn replay(shared: &Shared, client: u32, directory: Directory) -> Event {
-    let Shared { job, state, .. } = shared;
-    let program = &job.programs[client as usize % job.programs.len()];
-    let prefix = match job.load.path {
-        PathMode::Absolute => job.root.as_os_str().as_bytes().to_vec(),
-        PathMode::Cwd | PathMode::Dirfd => b".".to_vec(),
-    };
-    let layout = SlotLayout {
-        prefix,
-        max_path: max_path_len(program),
-        max_read: program.max_read as usize,
-        max_write: program.max_write as usize,
-        directory,
-    };
-    let engine = SyncEngine::new(&layout, &state.control);
-    let at_start = Cell::new(None);
-    let setup = ClientSetup {
-        program,
-        load: &job.load,
-        control: &state.control,
-        shard: &state.shards[client as usize % state.shards.len()],
-        errors: &state.errors,
-        at_window: &|| at_start.set(ThreadCost::now().ok()),
-        disk: job.disk,
-        client,
-        clients: job.clients,
-        keep_passes: job.keep_passes,
-    };
-    let replay = Client::new(&engine, 0, setup).run();
-    let _ = shared.events.send(Event::Ready { disk: job.disk });
-    shared.gate.wait();
-    let mut reports = run_clients(&engine, vec![replay]);
-    let cost =
-        at_start.get().and_then(|then: ThreadCost| Some(ThreadCost::now().ok()?.minus(&then)));
-    match reports.pop() {
-        Some(report) => Event::Done { disk: job.disk, report: Box::new(report), cost },
-        None => Event::Failed {
-            disk: job.disk,
-            client: Some(client),
-            lost: 1,
-            reason: "the client ended without a report".into(),
-        },
-    }
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> String {

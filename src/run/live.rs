@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::prepare::ReadyDisk;
 use crate::client::ClientReport;
+use crate::engine::Traffic;
 use crate::front::MadeTree;
 use crate::host::cost::ThreadCost;
 use crate::host::diskstats::DeviceCounters;
@@ -30,6 +31,8 @@ pub(super) struct LiveDisk {
     pub(super) failures: Vec<String>,
     pub(super) reports: Vec<ClientReport>,
     pub(super) cost: Cost,
+    /// What the threads' engines did, where they count that.
+    pub(super) traffic: Option<Traffic>,
     pub(super) device_before: Option<DeviceCounters>,
     pub(super) device_after: Option<DeviceCounters>,
     /// Counters when the last interval ended.
@@ -95,6 +98,7 @@ impl LiveDisk {
             failures: Vec::new(),
             reports: Vec::new(),
             cost: Cost::default(),
+            traffic: None,
             device_before: None,
             device_after: None,
             last_interval: DiskTotals::default(),
@@ -106,18 +110,35 @@ impl LiveDisk {
     pub(super) fn take(&mut self, event: Event) {
         match event {
             Event::Ready { .. } => self.at_gate += 1,
-            Event::Done { report, cost, .. } => {
-                if let Some(cost) = cost {
+            Event::Done { report, thread, .. } => {
+                self.reports.push(*report);
+                let Some(thread) = thread else { return };
+                if let Some(cost) = thread.cost {
                     self.cost.add(&cost);
                 }
-                self.reports.push(*report);
+                if let Some(traffic) = thread.traffic {
+                    self.traffic.get_or_insert_default().merge(&traffic);
+                }
             }
             Event::Failed { client, lost, reason, .. } => {
                 self.lost += lost;
-                let who = client.map_or("all clients".into(), |client| format!("client {client}"));
+                let who = match (client, lost) {
+                    (None, _) => "all clients".into(),
+                    (Some(client), 1) => format!("client {client}"),
+                    (Some(client), lost) => format!("client {client} and {} more", lost - 1),
+                };
                 self.failures.push(format!("{}: {who}: {reason}", self.ready.label()));
             }
         }
+    }
+
+    /// What the engines of all disks did.
+    pub(super) fn traffic_of(disks: &[Self]) -> Option<Traffic> {
+        disks.iter().filter_map(|disk| disk.traffic.as_ref()).fold(None, |sum, traffic| {
+            let mut sum: Traffic = sum.unwrap_or_default();
+            sum.merge(traffic);
+            Some(sum)
+        })
     }
 
     /// Whether no client of the disk is still on its way to the gate.

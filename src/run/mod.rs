@@ -6,15 +6,17 @@
 //! [`rows`] and [`notes`] say it.
 
 mod clean;
+mod cpus;
 mod drain;
 mod hostfile;
 mod live;
+mod loads;
 mod meter;
-mod needs;
 mod notes;
 mod outcome;
 mod outlet;
 mod patience;
+mod pools;
 mod prepare;
 mod report;
 mod request;

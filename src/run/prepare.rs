@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use super::needs::check_limits;
+use super::cpus::refuse_missing_cpus;
+use super::loads::{Assigned, Programs};
+use super::pools::Pools;
 use super::{RunError, RunRequest, Straggler};
 use crate::host::device::{DeviceFacts, Sysfs};
 use crate::host::disks;
 use crate::host::preflight::{DiskCheck, Trial, Unusable, check_disk, label, mark_shared};
-use crate::loadfile::program::{Action, OperandKind};
-use crate::loadfile::{self, Program, check};
+use crate::loadfile::Program;
 use crate::output::Status;
 use crate::plan::PathMode;
 
@@ -35,6 +36,12 @@ impl ReadyDisk {
     /// The disk's name in all results.
     pub(super) fn label(&self) -> String {
         self.check.label.display().to_string()
+    }
+
+    /// Whether its file system lives in memory, with no device that a call could wait for.
+    pub(super) fn in_memory(&self) -> bool {
+        let fstype = self.check.mount.as_ref().map(|mount| mount.fstype.as_str());
+        matches!(fstype, Some("tmpfs" | "ramfs" | "devtmpfs"))
     }
 
     /// Names of its loadfiles, without directories.
@@ -64,6 +71,8 @@ pub(super) struct Prepared {
     pub(super) warnings: Vec<String>,
     /// Handles that one client may have open, by the loadfile.
     pub(super) handles: u64,
+    /// Engine and threads of every disk.
+    pub(super) pools: Pools,
 }
 
 /// Looks at everything that a request names. A disk that does not answer is among `stragglers`
@@ -78,7 +87,10 @@ pub(super) fn prepare(
     let paths = disks::expand(&arguments).map_err(|error| RunError::usage(error.to_string()))?;
     let assigned = programs.assign(request, &paths)?;
     let handles = assigned.iter().map(|load| load.handles).max().unwrap_or(0);
-    check_limits(request, paths.len(), handles, &assigned, &mut warnings)?;
+    refuse_missing_cpus(&request.load.cpus)?;
+    let pools = Pools::choose(request, paths.len(), handles, &mut warnings)?;
+    let buffers = assigned.iter().map(|load| load.buffer_bytes(request.clients)).sum();
+    pools.check_limits(request, paths.len(), buffers, &mut warnings)?;
     let Checked { found, left_out } = check_disks(request, paths, assigned, stragglers)?;
     if found.is_empty() {
         let reasons: Vec<_> =
@@ -86,135 +98,7 @@ pub(super) fn prepare(
         return Err(RunError::cannot(format!("no disk can be used\n{}", reasons.join("\n"))));
     }
     let disks = join_facts(request, found, &mut warnings)?;
-    Ok(Prepared { disks, left_out, warnings, handles })
-}
-
-/// The loadfiles of a disk and what they need.
-#[derive(Clone, Debug)]
-pub(super) struct Assigned {
-    pub(super) programs: Vec<Arc<Program>>,
-    /// Largest number of open handles of one client.
-    handles: u64,
-    /// Largest live data of all the disk's clients, in bytes.
-    need_bytes: u64,
-}
-
-/// A program and what one client of it needs.
-#[derive(Clone, Debug)]
-struct Sized {
-    program: Arc<Program>,
-    handles: u64,
-    live_bytes: u64,
-}
-
-/// All loadfiles of the request, each read once.
-struct Programs {
-    common: Vec<Sized>,
-    by_disk: BTreeMap<PathBuf, Sized>,
-}
-
-impl Programs {
-    fn load(request: &RunRequest, warnings: &mut Vec<String>) -> Result<Self, RunError> {
-        let mut known = BTreeMap::new();
-        let mut load = |file: Option<&PathBuf>| -> Result<Sized, RunError> {
-            if let Some(known) = known.get(&file.cloned()) {
-                return Ok(Sized::clone(known));
-            }
-            let sized = load_one(request, file, warnings)?;
-            known.insert(file.cloned(), sized.clone());
-            Ok(sized)
-        };
-        let common = if request.loadfiles.is_empty() {
-            vec![load(None)?]
-        } else {
-            request.loadfiles.iter().map(|file| load(Some(file))).collect::<Result<_, _>>()?
-        };
-        let mut by_disk = BTreeMap::new();
-        for (disk, file) in &request.load_for {
-            let disk = label(Path::new(disk)).map_err(|e| RunError::usage(e.to_string()))?;
-            by_disk.insert(disk, load(Some(file))?);
-        }
-        Ok(Self { common, by_disk })
-    }
-
-    fn assign(&self, request: &RunRequest, disks: &[PathBuf]) -> Result<Vec<Assigned>, RunError> {
-        let labels: Vec<PathBuf> = disks
-            .iter()
-            .map(|disk| label(disk).map_err(|e| RunError::usage(e.to_string())))
-            .collect::<Result<_, _>>()?;
-        if let Some(stranger) = self.by_disk.keys().find(|disk| !labels.contains(disk)) {
-            let stranger = stranger.display();
-            return Err(RunError::usage(format!(
-                "--load-for {stranger}: no such DISK in this run"
-            )));
-        }
-        let assign = |label| {
-            let own = self.by_disk.get(label).map(std::slice::from_ref);
-            let loads = own.unwrap_or(&self.common);
-            let live = |client: u32| loads[client as usize % loads.len()].live_bytes;
-            Assigned {
-                programs: loads.iter().map(|load| Arc::clone(&load.program)).collect(),
-                handles: loads.iter().map(|load| load.handles).max().unwrap_or(0),
-                need_bytes: (0..request.clients).map(live).fold(0, u64::saturating_add),
-            }
-        };
-        Ok(labels.iter().map(assign).collect())
-    }
-}
-
-fn load_one(
-    request: &RunRequest,
-    file: Option<&PathBuf>,
-    warnings: &mut Vec<String>,
-) -> Result<Sized, RunError> {
-    let options = loadfile::Options { lenient: request.lenient };
-    let loaded = match file {
-        None => loadfile::embedded(),
-        Some(file) => loadfile::load(file, &options),
-    };
-    let loaded = loaded.map_err(|error| RunError::usage(error.to_string()))?;
-    if loaded.skipped_lines > 0 {
-        let name = &loaded.program.name;
-        warnings.push(format!("{name}: {} bad lines skipped (--lenient)", loaded.skipped_lines));
-    }
-    refuse_unbuilt(&loaded.program)?;
-    refuse_missing_clients(&loaded.program, request.clients)?;
-    let report = check::check(&loaded.program);
-    Ok(Sized {
-        handles: report.open_handles_max,
-        live_bytes: report.live_bytes_max,
-        program: Arc::new(loaded.program),
-    })
-}
-
-fn refuse_unbuilt(program: &Program) -> Result<(), RunError> {
-    match program.reserved.first() {
-        None => Ok(()),
-        Some(word) => Err(RunError::usage(format!(
-            "{}:{}: {} is a word of the language that this version cannot run yet",
-            program.name, word.line, word.word
-        ))),
-    }
-}
-
-/// A WAITSP for a client that the disk does not have would wait for ever.
-fn refuse_missing_clients(program: &Program, clients: u32) -> Result<(), RunError> {
-    for inst in &program.insts {
-        if let Action::WaitSp { child, .. } = inst.action
-            && let OperandKind::Literal(child) = child.kind()
-            && !(0..i64::from(clients)).contains(&child)
-        {
-            return Err(RunError::usage(format!(
-                "{}:{}: WAITSP waits for client {child}, but a disk has clients 0 to {}; \
-                 use --clients {}",
-                program.name,
-                inst.line,
-                clients - 1,
-                child.saturating_add(1)
-            )));
-        }
-    }
-    Ok(())
+    Ok(Prepared { disks, left_out, warnings, handles, pools })
 }
 
 /// What was found out about the disks.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::output::{Format, Mode};
-use crate::plan::{Data, Load, Timing};
+use crate::plan::{Data, EngineKind, Load, Timing};
 use crate::units::format_duration;
 
 /// The request of one `run` command.
@@ -19,6 +19,10 @@ pub struct RunRequest {
     pub load_for: Vec<(OsString, PathBuf)>,
     /// Clients per disk.
     pub clients: u32,
+    /// How their calls reach the kernel.
+    pub engine: EngineKind,
+    /// Threads per disk; `None` for what fits the machine.
+    pub threads_per_disk: Option<u32>,
     /// What they do.
     pub load: Load,
     /// Measured time; `None` with passes alone.

@@ -1,6 +1,7 @@
 //! Results as rows.
 
 use crate::client::ErrorSample;
+use crate::engine::Traffic;
 use crate::host::diskstats::DeviceCounters;
 use crate::host::facts::HostFacts;
 use crate::host::sample::HostDelta;
@@ -11,6 +12,7 @@ use crate::output::{Column, Row, Status, fill_hist, fill_op};
 use super::RunRequest;
 use super::live::{Cost, LiveDisk};
 use super::outcome::Outcome;
+use super::pools::Pools;
 use super::prepare::{LeftOut, ReadyDisk};
 use super::request::{cpus_text, data_word, timing_text};
 use super::window::Window;
@@ -31,7 +33,7 @@ pub(super) struct RunFacts {
 }
 
 impl RowMaker {
-    pub(super) fn new(request: &RunRequest, host: &HostFacts, run_id: &str, engine: &str) -> Self {
+    pub(super) fn new(request: &RunRequest, host: &HostFacts, run_id: &str, pools: &Pools) -> Self {
         let mut base = Row::new();
         let sha256 = host.sha256();
         base.set(Column::RunId, run_id)
@@ -44,9 +46,10 @@ impl RowMaker {
             .set(Column::HostSha256, sha256.as_str())
             .set(Column::Uid, rustix::process::geteuid().as_raw())
             .set(Column::Gid, rustix::process::getegid().as_raw())
-            .set(Column::Engine, engine)
+            .set(Column::Engine, pools.engine.word())
+            .set(Column::EngineFallback, pools.fallback.clone())
             .set(Column::Clients, request.clients)
-            .set(Column::Threads, request.clients)
+            .set(Column::Threads, pools.threads)
             .set(Column::Seed, request.load.seed);
         set_options(&mut base, request);
         Self { base, hist: request.hist, interval_ops: request.interval_ops }
@@ -100,6 +103,7 @@ impl RowMaker {
         let mut row = self.summary_row(Some(&disk.ready), "all", &all, outcome, run);
         set_rates(&mut row, outcome.rates(None));
         set_cost(&mut row, &disk.cost, all.tally.ops);
+        set_traffic(&mut row, disk.traffic.as_ref());
         set_device(&mut row, disk, run);
         if let Some(drain) = &outcome.drain {
             row.set(Column::DrainS, drain.seconds).set(Column::DrainBytes, drain.bytes);
@@ -125,6 +129,7 @@ impl RowMaker {
         let total = all.totals.all();
         let mut row = self.summary_row(None, "all", &total, all, run);
         set_cost(&mut row, &cost, total.tally.ops);
+        set_traffic(&mut row, LiveDisk::traffic_of(disks).as_ref());
         if let Some(moved) = device_sums(disks) {
             row.set(Column::DevReadBytes, moved.read_bytes)
                 .set(Column::DevWriteBytes, moved.write_bytes)
@@ -299,6 +304,13 @@ fn set_cost(row: &mut Row, cost: &Cost, ops: u64) {
         .set(Column::RunDelayS, cost.run_delay.map(|delay| delay.as_secs_f64()))
         .set(Column::CtxVoluntary, cost.voluntary)
         .set(Column::CtxInvoluntary, cost.involuntary);
+}
+
+fn set_traffic(row: &mut Row, traffic: Option<&Traffic>) {
+    if let Some(traffic) = traffic {
+        row.set(Column::IoWqMax, traffic.io_wq_max)
+            .set(Column::PoolWaitS, traffic.waited_ns as f64 / 1e9);
+    }
 }
 
 /// What all devices did in the window, each counted once.

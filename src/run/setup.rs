@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::live::LiveDisk;
+use super::pools::Pools;
 use super::prepare::{LeftOut, ReadyDisk};
 use super::{RunError, RunRequest, Straggler};
 use crate::engine::DOS_ATTRIBUTE;
@@ -128,6 +129,7 @@ fn probe(request: &RunRequest, root: BorrowedFd<'_>) -> Result<(), (&'static str
 /// Starts the pools of all disks.
 pub(super) fn start_pools(
     request: &RunRequest,
+    pools: &Pools,
     trees: Vec<(ReadyDisk, RunTree, MadeTree)>,
     gate: &Arc<Gate>,
     events: &mpsc::Sender<Event>,
@@ -143,6 +145,9 @@ pub(super) fn start_pools(
             root_id: (stat.st_dev, stat.st_ino),
             programs: ready.programs.clone(),
             clients: request.clients,
+            threads: pools.threads,
+            engine: pools.engine,
+            in_memory: ready.in_memory(),
             load: Arc::clone(&load),
             keep_passes: request.pass_rows,
         };

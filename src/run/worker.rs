@@ -22,7 +22,6 @@ use super::rows::{RowMaker, RunFacts};
 use super::setup::{event_channel, make_trees, start_pools};
 use super::window::Cut;
 use super::{RunError, RunRequest, Straggler};
-use crate::engine::{Engine, SyncEngine};
 use crate::front::{FromWorker, Link};
 use crate::host::facts::HostFacts;
 use crate::host::signals::stays_ignored;
@@ -116,9 +115,9 @@ impl Worker<'_> {
         let mut outlet = Outlet::open(self.request)?;
         let host = HostFacts::read();
         let run_id = run_id();
-        let rows = RowMaker::new(self.request, &host, &run_id, SyncEngine::NAME);
+        let rows = RowMaker::new(self.request, &host, &run_id, &prepared.pools);
         let started = boot_time();
-        let Prepared { disks, mut left_out, .. } = prepared;
+        let Prepared { disks, mut left_out, pools, .. } = prepared;
         let made = make_trees(self.request, &run_id, disks, self.link).await?;
         left_out.extend(made.left_out);
         self.stragglers.extend(made.straggler);
@@ -131,7 +130,7 @@ impl Worker<'_> {
         }
         let gate = Arc::new(Gate::default());
         let (sender, events) = event_channel()?;
-        let disks = start_pools(self.request, trees, &gate, &sender)?;
+        let disks = start_pools(self.request, &pools, trees, &gate, &sender)?;
         drop(sender);
         let measured = self.measure(disks, events, &gate, &mut outlet, &rows).await;
         let (code, measured) = match measured {

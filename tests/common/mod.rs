@@ -194,6 +194,37 @@ impl TmpFs {
     }
 }
 
+/// An overlay whose layers lie in memory.
+#[derive(Debug)]
+pub struct OverlayFs {
+    // Dropped before what lies below it.
+    mounted: Mounted,
+    _layers: TmpFs,
+}
+
+impl OverlayFs {
+    /// Mounts one.
+    pub fn new() -> Result<Self, String> {
+        let layers = TmpFs::new("256m")?;
+        let mounted = Mounted::new()?;
+        let mut options = Vec::new();
+        for (option, name) in [("lowerdir", "lower"), ("upperdir", "upper"), ("workdir", "work")] {
+            let dir = layers.path().join(name);
+            std::fs::create_dir(&dir).map_err(|error| error.to_string())?;
+            options.push(format!("{option}={}", dir.display()));
+        }
+        let point = mounted.point();
+        let point = point.to_str().unwrap_or_default();
+        run("mount", &["-t", "overlay", "-o", &options.join(","), "overlay", point])?;
+        Ok(Self { mounted, _layers: layers })
+    }
+
+    /// Where it is mounted.
+    pub fn path(&self) -> PathBuf {
+        self.mounted.point()
+    }
+}
+
 /// A second mount point of a directory.
 #[derive(Debug)]
 pub struct Bind {

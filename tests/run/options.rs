@@ -368,7 +368,7 @@ fn a_descriptor_table_can_be_shared() {
         let open_files = || -> Option<Vec<usize>> {
             let mut counts = Vec::new();
             for task in fs::read_dir(format!("/proc/{worker}/task")).ok()?.flatten() {
-                if !fs::read_to_string(task.path().join("comm")).ok()?.starts_with("disk0-c") {
+                if !fs::read_to_string(task.path().join("comm")).ok()?.starts_with("disk0-t") {
                     continue;
                 }
                 let links = fs::read_dir(task.path().join("fd")).ok()?.flatten();
@@ -397,7 +397,7 @@ fn clients_stay_on_their_cpus() {
     let worker = running.worker();
     let mut clients = 0;
     for task in fs::read_dir(format!("/proc/{worker}/task")).unwrap().flatten() {
-        if fs::read_to_string(task.path().join("comm")).unwrap().starts_with("disk0-c") {
+        if fs::read_to_string(task.path().join("comm")).unwrap().starts_with("disk0-t") {
             let status = fs::read_to_string(task.path().join("status")).unwrap();
             let cpus = status.lines().find_map(|l| l.strip_prefix("Cpus_allowed_list:")).unwrap();
             assert_eq!(cpus.trim(), "0");

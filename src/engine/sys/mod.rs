@@ -103,6 +103,28 @@ pub fn open(at: Directory, path: &CStr, flags: i32, mode: u32) -> CallResult {
     .map_err(errno)
 }
 
+/// `open` of a file that is there, if that needs no look at the disk; else EAGAIN.
+#[inline]
+pub fn open_cached(at: Directory, path: &CStr, flags: i32) -> CallResult {
+    // openat2 takes flags as they are: without this one it refuses files of 2 GiB and more.
+    let flags = OFlags::from_bits_retain(flags as u32) | OFlags::LARGEFILE;
+    let at = match at {
+        Directory::Cwd => fs::CWD,
+        Directory::Fd(fd) => lend(fd),
+    };
+    fs::openat2(at, path, flags, Mode::empty(), fs::ResolveFlags::CACHED)
+        .map(|fd| fd.into_raw_fd() as u64)
+        .map_err(errno)
+}
+
+/// `pread` of what is in memory; EAGAIN when nothing of it is.
+#[inline]
+pub fn pread_cached(fd: RawFd, buffer: &mut [u8], offset: u64) -> CallResult {
+    let mut buffers = [std::io::IoSliceMut::new(buffer)];
+    let flags = rustix::io::ReadWriteFlags::NOWAIT;
+    count(rustix::io::preadv2(lend(fd), &mut buffers, offset, flags))
+}
+
 /// `close`. Unlike a dropped `File` it tells of a write-back error.
 #[inline]
 pub fn close(fd: RawFd) -> CallResult {
@@ -207,6 +229,16 @@ pub fn futimens(fd: RawFd, atime_s: i64, mtime_s: i64) -> CallResult {
 
 /// `fcntl(F_SETLKW)` with a write lock, or with none, waiting for it.
 pub fn lock(fd: RawFd, offset: u64, len: u64, take: bool) -> CallResult {
+    lock_by(libc::F_SETLKW, fd, offset, len, take)
+}
+
+/// The same without waiting, owned by the open file instead of the process: clients of one thread
+/// lock each other out, too. EAGAIN when another one holds it.
+pub fn try_lock_file(fd: RawFd, offset: u64, len: u64, take: bool) -> CallResult {
+    lock_by(libc::F_OFD_SETLK, fd, offset, len, take)
+}
+
+fn lock_by(how: libc::c_int, fd: RawFd, offset: u64, len: u64, take: bool) -> CallResult {
     let kind = if take { libc::F_WRLCK } else { libc::F_UNLCK };
     // SAFETY: all fields of `flock` are integers, for which zero is a value.
     let mut range: libc::flock = unsafe { std::mem::zeroed() };
@@ -214,7 +246,7 @@ pub fn lock(fd: RawFd, offset: u64, len: u64, take: bool) -> CallResult {
     range.l_whence = libc::SEEK_SET as libc::c_short;
     (range.l_start, range.l_len) = (offset as libc::off_t, len as libc::off_t);
     // SAFETY: `range` lives past the call, which only reads it.
-    raw(libc::c_long::from(unsafe { libc::fcntl(fd, libc::F_SETLKW, &raw const range) }))
+    raw(libc::c_long::from(unsafe { libc::fcntl(fd, how, &raw const range) }))
 }
 
 /// `getxattr` of the DOS attribute.

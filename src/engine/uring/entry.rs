@@ -1,0 +1,153 @@
+//! From a call to an entry of the submission queue.
+
+use io_uring::opcode::{
+    self, Close, FGetXattr, FSetXattr, Fsync, GetXattr, MkDirAt, OpenAt, Read, RenameAt, Statx,
+    UnlinkAt, Write,
+};
+use io_uring::{squeue, types};
+
+use super::ring::Ring;
+use super::seat::Seat;
+use crate::engine::{Call, DOS_ATTRIBUTE, DOS_ATTRIBUTE_LEN, Directory, PathSlot, Slot};
+
+/// The operations that calls are made of.
+pub(super) const OPCODES: &[u8] = &[
+    Statx::CODE,
+    OpenAt::CODE,
+    Close::CODE,
+    MkDirAt::CODE,
+    UnlinkAt::CODE,
+    RenameAt::CODE,
+    Read::CODE,
+    Write::CODE,
+    Fsync::CODE,
+    GetXattr::CODE,
+    FGetXattr::CODE,
+    FSetXattr::CODE,
+    opcode::AsyncCancel2::CODE,
+];
+
+/// The value that [`Call::Fsetxattr`] writes, as [`crate::engine::sys::fsetxattr`] does.
+static ATTRIBUTE: [u8; DOS_ATTRIBUTE_LEN] = [0x20; DOS_ATTRIBUTE_LEN];
+const BASIC_STATS: u32 = libc::STATX_BASIC_STATS;
+
+/// The operation that a call becomes; `None` where io_uring has none.
+pub(super) const fn opcode_of(call: &Call) -> Option<u8> {
+    Some(match call {
+        Call::Stat(_) | Call::Fstat(_) => Statx::CODE,
+        Call::Open { .. } => OpenAt::CODE,
+        Call::Close(_) => Close::CODE,
+        Call::Mkdir { .. } => MkDirAt::CODE,
+        Call::Rmdir(_) | Call::Unlink(_) => UnlinkAt::CODE,
+        Call::Rename => RenameAt::CODE,
+        Call::Read { .. } => Read::CODE,
+        Call::Write { .. } => Write::CODE,
+        Call::Fsync(_) | Call::Fdatasync(_) => Fsync::CODE,
+        Call::Getxattr(_) => GetXattr::CODE,
+        Call::Fgetxattr(_) => FGetXattr::CODE,
+        Call::Fsetxattr(_) => FSetXattr::CODE,
+        Call::Deltree(_)
+        | Call::Getdents(_)
+        | Call::Statfs(_)
+        | Call::Futimens { .. }
+        | Call::Lock { .. }
+        | Call::Sleep { .. }
+        | Call::Await { .. } => return None,
+    })
+}
+
+/// The entry of a call, pointing into a seat; `None` where this kernel has no operation for it.
+/// The caller must see to it that the seat stays as it is until the call has completed.
+#[inline]
+pub(super) fn build(ring: &Ring, seat: &Seat, call: &Call) -> Option<squeue::Entry> {
+    if !ring.knows(opcode_of(call)?) {
+        return None;
+    }
+    let mut slot = seat.slot.borrow_mut();
+    match *call {
+        Call::Read { fd, offset, len } => {
+            let buffer = &mut slot.read[..len];
+            let entry = Read::new(types::Fd(fd), buffer.as_mut_ptr(), len as u32);
+            Some(entry.offset(offset).build())
+        }
+        Call::Write { fd, offset, from, len } => {
+            let buffer = &slot.write[from..from + len];
+            let entry = Write::new(types::Fd(fd), buffer.as_ptr(), len as u32);
+            Some(entry.offset(offset).build())
+        }
+        Call::Close(fd) => Some(Close::new(types::Fd(fd)).build()),
+        Call::Fsync(fd) => Some(Fsync::new(types::Fd(fd)).build()),
+        Call::Fdatasync(fd) => {
+            let flags = types::FsyncFlags::DATASYNC;
+            Some(Fsync::new(types::Fd(fd)).flags(flags).build())
+        }
+        Call::Fstat(fd) => {
+            let entry = Statx::new(types::Fd(fd), c"".as_ptr(), stat_buffer(seat));
+            Some(entry.flags(libc::AT_EMPTY_PATH).mask(BASIC_STATS).build())
+        }
+        Call::Getxattr(_) | Call::Fgetxattr(_) | Call::Fsetxattr(_) => {
+            attribute_entry(seat, &slot, call)
+        }
+        _ => path_entry(seat, &slot, call),
+    }
+}
+
+fn path_entry(seat: &Seat, slot: &Slot, call: &Call) -> Option<squeue::Entry> {
+    let at = types::Fd(match slot.directory {
+        Directory::Cwd => libc::AT_FDCWD,
+        Directory::Fd(fd) => fd,
+    });
+    let path = |which: PathSlot| slot.path(which).as_c_str().as_ptr();
+    Some(match *call {
+        Call::Stat(which) => {
+            Statx::new(at, path(which), stat_buffer(seat)).mask(BASIC_STATS).build()
+        }
+        Call::Open { path: which, flags, mode } => {
+            OpenAt::new(at, path(which)).flags(flags).mode(mode).build()
+        }
+        Call::Mkdir { path: which, mode } => MkDirAt::new(at, path(which)).mode(mode).build(),
+        Call::Rmdir(which) => UnlinkAt::new(at, path(which)).flags(libc::AT_REMOVEDIR).build(),
+        Call::Unlink(which) => UnlinkAt::new(at, path(which)).build(),
+        Call::Rename => {
+            RenameAt::new(at, path(PathSlot::First), at, path(PathSlot::Second)).build()
+        }
+        _ => return None,
+    })
+}
+
+fn attribute_entry(seat: &Seat, slot: &Slot, call: &Call) -> Option<squeue::Entry> {
+    let (name, len) = (DOS_ATTRIBUTE.as_ptr(), DOS_ATTRIBUTE_LEN as u32);
+    let value = attribute_buffer(seat);
+    match *call {
+        // There is no form that starts at a descriptor.
+        Call::Getxattr(which) if slot.directory == Directory::Cwd => {
+            let path = slot.path(which).as_c_str().as_ptr();
+            Some(GetXattr::new(name, value, path, len).build())
+        }
+        Call::Fgetxattr(fd) => Some(FGetXattr::new(types::Fd(fd), name, value, len).build()),
+        Call::Fsetxattr(fd) => {
+            let value = ATTRIBUTE.as_ptr().cast();
+            Some(FSetXattr::new(types::Fd(fd), name, value, len).build())
+        }
+        _ => None,
+    }
+}
+
+/// Where `statx` writes to.
+fn stat_buffer(seat: &Seat) -> *mut types::statx {
+    seat.stats.set(true);
+    #[allow(unsafe_code)]
+    // SAFETY: the address of a field, without a reference to it or a look at it.
+    unsafe {
+        (&raw mut (*seat.kernel.get()).stat).cast()
+    }
+}
+
+/// Where `getxattr` writes to.
+fn attribute_buffer(seat: &Seat) -> *mut libc::c_void {
+    #[allow(unsafe_code)]
+    // SAFETY: as above.
+    unsafe {
+        (&raw mut (*seat.kernel.get()).attribute).cast()
+    }
+}

@@ -1,0 +1,320 @@
+//! The engine of io_uring: many clients a thread, every call that can be goes through the ring.
+//!
+//! [`ring`] is the ring, [`entry`] makes entries of calls, [`seat`] is the memory of a client,
+//! [`waits`] keeps those who wait for something else than the kernel, [`available`] says whether
+//! there is a ring to be had. docs/engines.md tells how a turn goes.
+
+mod available;
+mod entry;
+mod ring;
+mod seat;
+mod waits;
+
+#[cfg(test)]
+mod tests;
+
+use std::cell::{Cell, RefCell, RefMut};
+use std::io;
+use std::mem::ManuallyDrop;
+use std::time::Duration;
+
+pub use available::{NoRing, rings_are_usable};
+
+use super::kind::{CallKind, Traffic, Way};
+use super::sync::execute;
+use super::{Call, CallResult, ClientIndex, Control, Engine, Slot, SlotLayout, Step, now_ns, sys};
+use ring::{NOBODY, Ring};
+use seat::{Seat, Stage};
+use waits::{Waits, is_taken};
+
+/// Calls that a client may make in a row without waiting before it is the others' turn.
+const BUDGET: u32 = 64;
+/// The same while calls are in the kernel, which somebody may be waiting for.
+const SHORT_BUDGET: u32 = 16;
+/// How long an engine that goes away waits for calls that it has cancelled.
+const CANCEL: Duration = Duration::from_millis(500);
+
+/// Serves the clients of one thread by one ring.
+#[derive(Debug)]
+pub struct UringEngine<'a> {
+    ring: RefCell<Ring>,
+    /// Kept from the automatic drop: see [`UringEngine::drop`].
+    seats: ManuallyDrop<Box<[Seat]>>,
+    control: &'a Control,
+    /// Calls in the kernel.
+    flying: Cell<u32>,
+    waits: RefCell<Waits>,
+    /// Clients whose result is there, but who have had their share.
+    yielded: RefCell<Vec<ClientIndex>>,
+    /// Who made calls last, and how many more it may make.
+    turn: Cell<(ClientIndex, u32)>,
+    counts: [[Cell<u64>; 3]; CallKind::COUNT],
+    waited_ns: Cell<u64>,
+}
+
+impl<'a> UringEngine<'a> {
+    /// An engine for clients with these layouts. To be made in the thread that uses it.
+    ///
+    /// # Errors
+    ///
+    /// When the kernel gives no ring.
+    pub fn new(layouts: &[SlotLayout], control: &'a Control) -> io::Result<Self> {
+        let ring = Ring::new(layouts.len() as u32)?;
+        Ok(Self {
+            ring: RefCell::new(ring),
+            seats: ManuallyDrop::new(layouts.iter().map(Seat::new).collect()),
+            control,
+            flying: Cell::new(0),
+            waits: RefCell::default(),
+            yielded: RefCell::new(Vec::with_capacity(layouts.len())),
+            turn: Cell::new((ClientIndex::MAX, 0)),
+            counts: std::array::from_fn(|_| std::array::from_fn(|_| Cell::new(0))),
+            waited_ns: Cell::new(0),
+        })
+    }
+
+    #[inline]
+    fn seat(&self, client: ClientIndex) -> &Seat {
+        &self.seats[client as usize]
+    }
+
+    #[inline]
+    pub(super) fn count(&self, kind: CallKind, way: Way) {
+        let count = &self.counts[kind.index()][way as usize];
+        count.set(count.get() + 1);
+    }
+
+    /// Makes a call at once in this thread.
+    #[inline]
+    pub(super) fn inline(&self, client: ClientIndex, kind: CallKind, call: Call) -> Step {
+        self.count(kind, Way::Inline);
+        let result = execute(&mut self.seat(client).slot.borrow_mut(), call);
+        self.settle(client, result)
+    }
+
+    /// Answers with a result that is there; or keeps it, when it is another client's turn.
+    #[inline]
+    pub(super) fn settle(&self, client: ClientIndex, result: CallResult) -> Step {
+        let (last, left) = self.turn.get();
+        if last != client {
+            let budget = if self.flying.get() > 0 { SHORT_BUDGET } else { BUDGET };
+            self.turn.set((client, budget));
+        } else if left > 0 {
+            self.turn.set((client, left - 1));
+        } else {
+            self.turn.set((ClientIndex::MAX, 0));
+            self.finish(client, result, now_ns());
+            self.yielded.borrow_mut().push(client);
+            return Step::Pending;
+        }
+        Step::Done(result)
+    }
+
+    fn finish(&self, client: ClientIndex, result: CallResult, now_ns: u64) {
+        let seat = self.seat(client);
+        seat.stage.set(Stage::Done(result));
+        seat.ready_ns.set(now_ns);
+    }
+
+    /// Makes a call by the ring, or at once where there is no operation for it.
+    #[inline]
+    pub(super) fn through(&self, client: ClientIndex, kind: CallKind, call: Call) -> Step {
+        let seat = self.seat(client);
+        let mut ring = self.ring.borrow_mut();
+        let Some(entry) = entry::build(&ring, seat, &call) else {
+            drop(ring);
+            return self.inline(client, kind, call);
+        };
+        self.count(kind, Way::Ring);
+        seat.stage.set(Stage::Flying);
+        self.flying.set(self.flying.get() + 1);
+        #[allow(unsafe_code)]
+        // SAFETY: the entry points into the seat (or to constants). From here until `land` nobody
+        // is let at its slot (`slot` and `start` refuse while it flies), and seats are freed only
+        // by `drop`, only when no call is in flight.
+        let pushed = unsafe { ring.push(&entry.user_data(u64::from(client))) };
+        expect_ring(pushed);
+        Step::Pending
+    }
+
+    /// Begins a wait, or a call that may have to wait for another client of this thread.
+    #[cold]
+    fn begin_wait(&self, client: ClientIndex, call: Call) -> Step {
+        let now = now_ns();
+        let mut waits = self.waits.borrow_mut();
+        let over = self.control.waits_end(now);
+        match call {
+            Call::Sleep { until_ns } if until_ns > now && !over => waits.sleep(client, until_ns),
+            Call::Await { client: other, value } => match self.control.reached(other, value) {
+                Some(false) if !over => waits.point(client, other, value),
+                reached => return self.settle(client, Ok(u64::from(reached == Some(true)))),
+            },
+            Call::Lock { fd, offset, len, lock } => {
+                self.count(CallKind::Lock, Way::Inline);
+                match sys::try_lock_file(fd, offset, len, lock) {
+                    Err(errno) if lock && is_taken(errno) => {
+                        waits.lock(client, fd, (offset, len), now);
+                    }
+                    result => return self.settle(client, result),
+                }
+            }
+            _ => return self.settle(client, Ok(0)),
+        }
+        self.seat(client).stage.set(Stage::Waiting);
+        Step::Pending
+    }
+
+    /// Starts a call the way that `by` says, if it is not a wait.
+    #[inline]
+    pub(super) fn start_by(
+        &self,
+        client: ClientIndex,
+        call: Call,
+        by: impl FnOnce(CallKind) -> Step,
+    ) -> Step {
+        assert_eq!(self.seat(client).stage.get(), Stage::Idle, "a client has one call in flight");
+        match CallKind::of(&call) {
+            CallKind::Wait | CallKind::Lock => self.begin_wait(client, call),
+            kind => by(kind),
+        }
+    }
+
+    /// Takes in what the kernel has completed.
+    fn collect(&self, ready: &mut Vec<ClientIndex>) {
+        let mut ring = self.ring.borrow_mut();
+        let mut landed = 0;
+        let mut now = 0;
+        ring.drain(|user_data, result| {
+            if user_data == NOBODY {
+                return;
+            }
+            if landed == 0 {
+                now = now_ns();
+            }
+            landed += 1;
+            let client = user_data as ClientIndex;
+            self.seat(client).land(result);
+            self.seat(client).ready_ns.set(now);
+            ready.push(client);
+        });
+        self.flying.set(self.flying.get() - landed);
+    }
+
+    /// Waits for the kernel or for time, whichever is first.
+    fn wait(&self) {
+        let waits = self.waits.borrow();
+        if waits.is_empty() {
+            return expect_ring(self.ring.borrow_mut().wait(None));
+        }
+        if self.flying.get() == 0
+            && let Some(until_ns) = waits.only_sleeps_until()
+        {
+            return self.control.sleep(until_ns);
+        }
+        let now = now_ns();
+        let left = waits.next_ns(self.control, now).saturating_sub(now);
+        let left = Duration::from_nanos(left);
+        if self.flying.get() == 0 {
+            std::thread::sleep(left);
+        } else {
+            expect_ring(self.ring.borrow_mut().wait(Some(left)));
+        }
+    }
+
+    fn look_at_waits(&self, ready: &mut Vec<ClientIndex>) {
+        let now = now_ns();
+        self.waits.borrow_mut().look(self.control, now, |client, result| {
+            self.finish(client, result, now);
+            ready.push(client);
+        });
+    }
+}
+
+/// An error of the ring itself is a defect: the thread ends, and its disk's result says so.
+fn expect_ring(result: io::Result<()>) {
+    if let Err(error) = result {
+        panic!("io_uring_enter: {error}");
+    }
+}
+
+impl Engine for UringEngine<'_> {
+    const NAME: &'static str = "uring";
+
+    #[inline]
+    fn start(&self, client: ClientIndex, call: Call) -> Step {
+        self.start_by(client, call, |kind| self.through(client, kind, call))
+    }
+
+    #[inline]
+    fn take(&self, client: ClientIndex) -> Option<CallResult> {
+        let seat = self.seat(client);
+        let Stage::Done(result) = seat.stage.get() else { return None };
+        seat.stage.set(Stage::Idle);
+        let waited = now_ns().saturating_sub(seat.ready_ns.get());
+        self.waited_ns.set(self.waited_ns.get() + waited);
+        Some(result)
+    }
+
+    fn reap(&self, ready: &mut Vec<ClientIndex>) {
+        let first = ready.len();
+        if self.flying.get() > 0 {
+            // Somebody is ready: hand over what was started, but do not wait.
+            if !self.yielded.borrow().is_empty() {
+                expect_ring(self.ring.borrow_mut().flush());
+            }
+            self.collect(ready);
+        }
+        if !self.waits.borrow().is_empty() {
+            self.look_at_waits(ready);
+        }
+        ready.append(&mut self.yielded.borrow_mut());
+        while ready.len() == first && (self.flying.get() > 0 || !self.waits.borrow().is_empty()) {
+            self.wait();
+            self.collect(ready);
+            if !self.waits.borrow().is_empty() {
+                self.look_at_waits(ready);
+            }
+        }
+    }
+
+    #[inline]
+    fn slot(&self, client: ClientIndex) -> RefMut<'_, Slot> {
+        let seat = self.seat(client);
+        assert_ne!(seat.stage.get(), Stage::Flying, "the kernel may be writing to this slot");
+        seat.slot.borrow_mut()
+    }
+
+    fn traffic(&self) -> Option<Traffic> {
+        let mut ring = self.ring.borrow_mut();
+        Some(Traffic {
+            calls: std::array::from_fn(|kind| self.counts[kind].each_ref().map(Cell::get)),
+            enters: ring.enters(),
+            overflow: ring.overflow(),
+            waited_ns: self.waited_ns.get(),
+            io_wq_max: ring.io_wq_max(),
+        })
+    }
+}
+
+impl Drop for UringEngine<'_> {
+    /// Frees the seats if the kernel is done with them. If it is not, and does not let go of a
+    /// call even when that is cancelled (a disk that does not answer), they are leaked: it may
+    /// write to them whenever the disk comes back.
+    fn drop(&mut self) {
+        let ring = self.ring.get_mut();
+        let mut left = u64::from(self.flying.get());
+        let deadline = now_ns() + CANCEL.as_nanos() as u64;
+        let mut usable = left == 0 || ring.cancel_all().is_ok();
+        while left > 0 && usable && now_ns() < deadline {
+            usable = ring.wait(Some(CANCEL / 10)).is_ok();
+            ring.drain(|user_data, _| left -= u64::from(user_data != NOBODY));
+        }
+        if left == 0 {
+            #[allow(unsafe_code)]
+            // SAFETY: dropped once, here; nothing uses the seats after this.
+            unsafe {
+                ManuallyDrop::drop(&mut self.seats);
+            }
+        }
+    }
+}

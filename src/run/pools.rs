@@ -1,0 +1,131 @@
+//! Engine and threads of the disks' pools, and whether the machine's limits have room for them.
+
+use super::{RunError, RunRequest};
+use crate::engine::rings_are_usable;
+use crate::host::limits;
+use crate::plan::{EngineKind, threads_per_disk};
+use crate::units::format_bytes;
+
+/// Descriptors of a thread beside its clients' handles: a directory, /proc, a ring, and one that
+/// is replaced.
+const SPARE: u64 = 8;
+
+/// What all disks' pools have in common.
+#[derive(Clone, Debug)]
+pub(super) struct Pools {
+    /// How calls reach the kernel.
+    pub(super) engine: EngineKind,
+    /// Why it is not the engine that was asked for.
+    pub(super) fallback: Option<String>,
+    /// Threads per disk.
+    pub(super) threads: u32,
+}
+
+impl Pools {
+    /// Chooses an engine that works here, and the number of threads. A client of the loadfile has
+    /// up to `handles` open files.
+    pub(super) fn choose(
+        request: &RunRequest,
+        disks: usize,
+        handles: u64,
+        warnings: &mut Vec<String>,
+    ) -> Result<Self, RunError> {
+        let clients = request.clients;
+        let nofile = limits::raise_nofile().map_err(|error| RunError::cannot(error.to_string()))?;
+        let limit = nofile.soft.unwrap_or(u64::MAX);
+        // With one table for all threads of a disk, more threads make no more room.
+        let tables = if request.load.share.fd { u64::from(clients) } else { 1 };
+        let need = tables.saturating_mul(handles) + SPARE;
+        if need > limit {
+            return Err(RunError::cannot(format!(
+                "a client needs {need} open files, the limit is {limit}; raise it with \
+                 `ulimit -n {need}`"
+            )));
+        }
+        let fit = if request.load.share.fd {
+            u64::from(clients)
+        } else {
+            (limit - SPARE) / handles.max(1)
+        };
+        let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
+        let default = threads_per_disk(clients, cpus, disks as u32, fit);
+        let threads = request.threads_per_disk.unwrap_or(default).min(clients);
+        let per_thread = clients.div_ceil(threads);
+        if u64::from(per_thread) > fit {
+            return Err(RunError::cannot(format!(
+                "{per_thread} clients of a thread need {} open files, the limit is {limit}; use \
+                 --threads-per-disk {default} or more",
+                u64::from(per_thread).saturating_mul(handles) + SPARE
+            )));
+        }
+        let mut pools = Self { engine: request.engine, fallback: None, threads };
+        pools.check_rings(per_thread, threads.saturating_mul(disks as u32), warnings)?;
+        if pools.engine == EngineKind::Sync {
+            pools.threads = clients;
+        }
+        Ok(pools)
+    }
+
+    /// Without a ring to be had, hybrid becomes sync, on all disks alike.
+    fn check_rings(
+        &mut self,
+        clients: u32,
+        rings: u32,
+        warnings: &mut Vec<String>,
+    ) -> Result<(), RunError> {
+        let needs_ring = match self.engine {
+            EngineKind::Sync => false,
+            EngineKind::Hybrid => clients > 1,
+            EngineKind::Uring => true,
+        };
+        if !needs_ring {
+            return Ok(());
+        }
+        match rings_are_usable(clients, rings) {
+            Err(why) if self.engine == EngineKind::Uring => {
+                Err(RunError::cannot(format!("--engine uring: {why}")))
+            }
+            Err(why) => {
+                warnings.push(format!("--engine hybrid: {why}; this run uses sync"));
+                self.engine = EngineKind::Sync;
+                self.fallback = Some(format!("{}: {}", why.errno, why.reason));
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// Descriptors, threads and memory, before anything is made.
+    pub(super) fn check_limits(
+        &self,
+        request: &RunRequest,
+        disks: usize,
+        buffers: u64,
+        warnings: &mut Vec<String>,
+    ) -> Result<(), RunError> {
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+        // Two descriptors a disk, and those of the process.
+        let own = 2 * disks as u64 + 64;
+        if let Some(limit) = limit.filter(|limit| own > *limit) {
+            return Err(RunError::cannot(format!(
+                "{disks} disks need {own} open files, the limit is {limit}; raise it with \
+                 `ulimit -n {own}`"
+            )));
+        }
+        let threads = disks as u64 * (u64::from(self.threads) + 1) + 8;
+        if let Some(limit) = limits::max_threads().filter(|limit| limit.value < threads) {
+            return Err(RunError::cannot(format!(
+                "{disks} disks x {} clients need {threads} threads, {} allows {}",
+                request.clients, limit.set_by, limit.value
+            )));
+        }
+        if let Some(free) = limits::memory_available().filter(|free| free.value < buffers) {
+            warnings.push(format!(
+                "the clients' buffers need {}, but only {} are free",
+                format_bytes(buffers),
+                format_bytes(free.value)
+            ));
+        }
+        Ok(())
+    }
+}
