@@ -1,6 +1,7 @@
 //! The loop of a client: passes, control instructions, timing, counting.
 
 use crate::engine::{Call, CallResult, ClientIndex, Control, Engine, now_ns};
+use crate::fault::Fault;
 use crate::loadfile::Program;
 use crate::loadfile::program::{Action, Inst, Operand, PathId, Pc};
 use crate::metrics::{Sample, Shard};
@@ -121,10 +122,9 @@ impl<'a, E: Engine> Client<'a, E> {
         let mut ended = Ended::Stopped;
         while self.pass(&mut pace).await {
             self.close_all().await;
-            if !self.end_pass() {
-                continue; // a pass of the warm-up
+            if self.end_pass() {
+                left -= 1; // passes of the warm-up are not among them
             }
-            left -= 1;
             if left == 0 {
                 ended = Ended::Passes;
                 self.setup.control.client_done(self.now);
@@ -204,7 +204,7 @@ impl<'a, E: Engine> Client<'a, E> {
         let skipped = outcome == Err(Miss::NoHandle);
         self.pass_ops += 1;
         self.pass_missed += u64::from(fault.is_some() || skipped);
-        if fault.is_some() {
+        if let Some(fault) = fault {
             self.tell(op, inst, fault);
         }
         if !self.measuring {
@@ -327,8 +327,7 @@ impl<'a, E: Engine> Client<'a, E> {
     }
 
     #[cold]
-    fn tell(&mut self, op: OpKind, inst: &Inst, fault: Option<crate::fault::Fault>) {
-        let Some(fault) = fault else { return };
+    fn tell(&mut self, op: OpKind, inst: &Inst, fault: Fault) {
         if let Some(path) = self.error_path.take_if(|_| !op.names_a_path()) {
             self.render(path, crate::engine::PathSlot::First);
         }

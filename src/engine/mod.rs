@@ -184,12 +184,15 @@ pub trait Engine {
     /// Starts a call of a client that has none in flight.
     fn start(&self, client: ClientIndex, call: Call) -> Step;
 
-    /// Result of a call that was pending and that [`Engine::reap`] has named.
-    fn take(&self, client: ClientIndex) -> Option<CallResult>;
+    /// Result of a call that was pending and that [`Engine::reap`] has named. An engine without
+    /// pending calls needs neither of the two.
+    fn take(&self, _client: ClientIndex) -> Option<CallResult> {
+        None
+    }
 
     /// Submits what was started, waits for at least one completion and names the clients whose
     /// call is done. Returns at once when no call is pending.
-    fn reap(&self, ready: &mut Vec<ClientIndex>);
+    fn reap(&self, _ready: &mut Vec<ClientIndex>) {}
 
     /// The client's memory. Must not be held across a call, nor asked for while one is pending.
     fn slot(&self, client: ClientIndex) -> std::cell::RefMut<'_, Slot>;

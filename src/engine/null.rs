@@ -2,7 +2,7 @@
 
 use std::cell::{RefCell, RefMut};
 
-use super::{Call, CallResult, ClientIndex, Engine, Slot, SlotLayout, Step};
+use super::{Call, ClientIndex, Engine, Slot, SlotLayout, Step};
 
 /// Answers every call with success, in full length, without a system call.
 #[derive(Debug)]
@@ -29,12 +29,6 @@ impl Engine for NullEngine {
             _ => 0,
         }))
     }
-
-    fn take(&self, _: ClientIndex) -> Option<CallResult> {
-        None
-    }
-
-    fn reap(&self, _: &mut Vec<ClientIndex>) {}
 
     #[inline]
     fn slot(&self, _: ClientIndex) -> RefMut<'_, Slot> {

@@ -36,12 +36,6 @@ impl Engine for SyncEngine<'_> {
         })
     }
 
-    fn take(&self, _: ClientIndex) -> Option<CallResult> {
-        None
-    }
-
-    fn reap(&self, _: &mut Vec<ClientIndex>) {}
-
     #[inline]
     fn slot(&self, _: ClientIndex) -> RefMut<'_, Slot> {
         self.slot.borrow_mut()

@@ -5,6 +5,7 @@
 //! arguments and disks, [`meter`] watches the window, [`outcome`] adds up and checks the sums,
 //! [`rows`] and [`notes`] say it.
 
+mod ask;
 mod clean;
 mod cpus;
 mod drain;

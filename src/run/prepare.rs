@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, mpsc};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
+use super::ask::{Answers, ask_all, no_answer};
 use super::cpus::refuse_missing_cpus;
 use super::loads::{Assigned, Programs};
 use super::pools::Pools;
@@ -15,9 +15,6 @@ use crate::host::preflight::{DiskCheck, Trial, Unusable, check_disk, label, mark
 use crate::loadfile::Program;
 use crate::output::Status;
 use crate::plan::PathMode;
-
-/// How long a disk may take to answer before the load.
-const ANSWER: Duration = Duration::from_secs(10);
 
 /// A disk that can be used, and what runs on it.
 #[derive(Debug)]
@@ -115,32 +112,23 @@ fn check_disks(
     stragglers: &mut Vec<Straggler>,
 ) -> Result<Checked, RunError> {
     let trial = if request.dry_run { Trial::Ask } else { Trial::Make };
-    let (sender, answers) = mpsc::channel();
-    for (index, (path, load)) in paths.iter().zip(&assigned).enumerate() {
-        let (sender, path, need) = (sender.clone(), path.clone(), load.need_bytes);
-        let ask = move || {
-            let _ = sender.send((index, check_disk(&path, need, trial)));
-        };
-        std::thread::Builder::new()
-            .spawn(ask)
-            .map_err(|error| RunError::cannot(format!("cannot start a thread: {error}")))?;
-    }
-    drop(sender);
-    let mut found: Vec<Option<DiskCheck>> = paths.iter().map(|_| None).collect();
-    let deadline = Instant::now() + ANSWER;
-    while let Ok((index, answer)) =
-        answers.recv_timeout(deadline.saturating_duration_since(Instant::now()))
-    {
-        found[index] = Some(answer.map_err(|error| RunError::usage(error.to_string()))?);
-    }
+    let questions: Vec<_> = paths
+        .iter()
+        .zip(&assigned)
+        .map(|(path, load)| {
+            let (path, need) = (path.clone(), load.need_bytes);
+            move || check_disk(&path, need, trial)
+        })
+        .collect();
+    let Answers { in_time: found, late } = ask_all(questions)?;
     let (mut usable, mut left_out) = (Vec::new(), Vec::new());
     for ((path, check), load) in paths.iter().zip(found).zip(assigned) {
-        match check {
+        match check.transpose().map_err(|error| RunError::usage(error.to_string()))? {
             None => left_out.push(LeftOut {
                 label: label(path).unwrap_or_else(|_| path.clone()).display().to_string(),
                 status: Status::Hung,
                 errno: None,
-                reason: format!("does not answer within {} s", ANSWER.as_secs()),
+                reason: no_answer(),
             }),
             Some(check) => match left_out_of(&check) {
                 Some(out) => left_out.push(out),
@@ -150,7 +138,7 @@ fn check_disks(
     }
     if left_out.iter().any(|out| out.status == Status::Hung) {
         // A late answer has removed its own probe: it only has to be waited for.
-        stragglers.push(Straggler(Box::new(move || while answers.recv().is_ok() {})));
+        stragglers.push(Straggler(Box::new(move || while late.recv().is_ok() {})));
     }
     if request.load.path == PathMode::Absolute {
         refuse_unsafe_parents(&usable)?;

@@ -170,7 +170,7 @@ fn of_all(outcomes: &[Outcome], window: Window) -> Outcome {
     let last_done_s = ends().max_by(f64::total_cmp);
     let firsts = outcomes.iter().filter_map(|outcome| outcome.first_done_s);
     let by_passes = outcomes.iter().any(|outcome| outcome.while_all_active.is_some());
-    let worst = outcomes.iter().find(|o| o.status != Status::Ok).map_or(Status::Ok, |o| o.status);
+    let status = outcomes.iter().find(|o| o.status != Status::Ok).map_or(Status::Ok, |o| o.status);
     Outcome {
         totals,
         // Disks that end at different times have no common window but the whole.
@@ -181,7 +181,7 @@ fn of_all(outcomes: &[Outcome], window: Window) -> Outcome {
         passes,
         warmup_errors: 0,
         late_ops: outcomes.iter().map(|outcome| outcome.late_ops).sum(),
-        status: worst,
+        status,
         drain: None,
     }
 }

@@ -3,12 +3,12 @@
 use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Arc, mpsc};
-use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, Mode, OFlags, XattrFlags};
 use rustix::io::Errno;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
+use super::ask::{Answers, ask_all, no_answer};
 use super::live::LiveDisk;
 use super::pools::Pools;
 use super::prepare::{LeftOut, ReadyDisk};
@@ -18,9 +18,6 @@ use crate::front::{FromWorker, Link, MadeTree};
 use crate::host::tree::RunTree;
 use crate::output::Status;
 use crate::pool::{self, DiskJob, Event, Gate};
-
-/// How long a disk may take to make a directory.
-const ANSWER: Duration = Duration::from_secs(10);
 
 /// The run directories.
 pub(super) struct Made {
@@ -38,26 +35,13 @@ pub(super) async fn make_trees(
     disks: Vec<ReadyDisk>,
     link: &mut Link,
 ) -> Result<Made, RunError> {
-    let (sender, answers) = mpsc::channel();
-    for (index, disk) in disks.iter().enumerate() {
-        let (sender, path) = (sender.clone(), disk.check.label.clone());
+    let questions = disks.iter().enumerate().map(|(index, disk)| {
         // Two disks may be one directory under two names: no two trees are called the same.
-        let (name, depth) = (format!("{run_id}-{index}"), request.depth);
-        let make = move || {
-            let _ = sender.send((index, RunTree::create(&path, &name, depth)));
-        };
-        std::thread::Builder::new()
-            .spawn(make)
-            .map_err(|error| RunError::cannot(format!("cannot start a thread: {error}")))?;
-    }
-    drop(sender);
-    let mut trees: Vec<_> = disks.iter().map(|_| None).collect();
-    let deadline = Instant::now() + ANSWER;
-    while let Ok((index, tree)) =
-        answers.recv_timeout(deadline.saturating_duration_since(Instant::now()))
-    {
-        trees[index] = Some(tree);
-    }
+        let (path, name) = (disk.check.label.clone(), format!("{run_id}-{index}"));
+        let depth = request.depth;
+        move || RunTree::create(&path, &name, depth)
+    });
+    let Answers { in_time: trees, late } = ask_all(questions)?;
     let (mut made, mut left_out) = (Vec::new(), Vec::new());
     for (disk, tree) in disks.into_iter().zip(trees) {
         let label = disk.label();
@@ -74,8 +58,7 @@ pub(super) async fn make_trees(
                 continue;
             }
             None => {
-                let reason = format!("does not answer within {} s", ANSWER.as_secs());
-                left_out.push(leave(Status::Hung, None, reason));
+                left_out.push(leave(Status::Hung, None, no_answer()));
                 continue;
             }
         };
@@ -93,7 +76,7 @@ pub(super) async fn make_trees(
     let hangs = left_out.iter().any(|out| out.status == Status::Hung);
     let straggler = hangs.then(|| {
         Straggler(Box::new(move || {
-            for (_, tree) in answers {
+            for (_, tree) in late {
                 let _ = tree.map(RunTree::remove);
             }
         }))

@@ -1,4 +1,4 @@
-//! The default engine: each call goes the cheapest way that does not hold up other clients.
+//! Each call goes the cheapest way that does not hold up other clients.
 //!
 //! What cannot wait is made at once; what can be tried without waiting is tried, and goes to the
 //! ring when it would wait; what always waits goes to the ring; and for the rest a [`rule`] per
