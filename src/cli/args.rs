@@ -160,6 +160,10 @@ pub(super) struct CallArgs {
     #[arg(long, value_name = "N", hide_short_help = true,
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(super) threads_per_disk: Option<u32>,
+    /// Which way calls go with hybrid: auto, inline, ring, or a file of lines such as 'stat inline'
+    /// [default: auto]
+    #[arg(long, value_name = "HOW|FILE", hide_short_help = true)]
+    pub(super) route: Option<PathBuf>,
     /// Open files with O_SYNC
     #[arg(short = 's', long, hide_short_help = true)]
     pub(super) sync_open: bool,

@@ -31,7 +31,7 @@ pub struct ClientSetup<'a> {
     /// Where it tells of unexpected outcomes.
     pub errors: &'a ErrorLog,
     /// Called once, before its first operation of the measured window.
-    pub at_window: &'a dyn Fn(),
+    pub at_window: &'a (dyn Fn() + Sync),
     /// Number of the disk.
     pub disk: u32,
     /// Number of the client within the disk.

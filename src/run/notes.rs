@@ -6,9 +6,10 @@ use super::outcome::Outcome;
 use super::prepare::{LeftOut, Prepared};
 use super::window::{Cut, Window};
 use crate::client::Waiting;
-use crate::engine::{CallKind, Traffic, Way};
+use crate::engine::{Traffic, Way};
 use crate::op::OpKind;
 use crate::output::DiskLine;
+use crate::plan::CallKind;
 use crate::units::{format_bytes, format_duration};
 
 /// A run on a block device that is shorter shows the cache, in seconds.

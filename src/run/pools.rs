@@ -66,6 +66,11 @@ impl Pools {
         Ok(pools)
     }
 
+    /// Whether threads may have a second one that stands in for them.
+    pub(super) fn has_stand_ins(&self, clients: u32) -> bool {
+        self.engine == EngineKind::Hybrid && self.threads < clients
+    }
+
     /// Without a ring to be had, hybrid becomes sync, on all disks alike.
     fn check_rings(
         &mut self,
@@ -112,7 +117,8 @@ impl Pools {
                  `ulimit -n {own}`"
             )));
         }
-        let threads = disks as u64 * (u64::from(self.threads) + 1) + 8;
+        let each = if self.has_stand_ins(request.clients) { 2 } else { 1 };
+        let threads = disks as u64 * (u64::from(self.threads) * each + 1) + 8;
         if let Some(limit) = limits::max_threads().filter(|limit| limit.value < threads) {
             return Err(RunError::cannot(format!(
                 "{disks} disks x {} clients need {threads} threads, {} allows {}",
