@@ -23,6 +23,7 @@ mod report;
 mod request;
 mod rows;
 mod setup;
+mod traffic;
 mod window;
 mod worker;
 

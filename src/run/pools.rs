@@ -3,7 +3,7 @@
 use super::{RunError, RunRequest};
 use crate::engine::rings_are_usable;
 use crate::host::limits;
-use crate::plan::{EngineKind, threads_per_disk};
+use crate::plan::{EngineKind, Routes, threads_per_disk};
 use crate::units::format_bytes;
 
 /// Descriptors of a thread beside its clients' handles: a directory, /proc, a ring, and one that
@@ -64,6 +64,11 @@ impl Pools {
             pools.threads = clients;
         }
         Ok(pools)
+    }
+
+    /// What was said of the ways of calls, where the engine has a choice.
+    pub(super) fn routes<'r>(&self, request: &'r RunRequest) -> Option<&'r Routes> {
+        (self.engine == EngineKind::Hybrid).then_some(&request.load.routes)
     }
 
     /// Whether threads may have a second one that stands in for them.
