@@ -3,10 +3,14 @@
 //! It reads what the kernel says and never guesses: what cannot be known is `None`. It knows neither
 //! the command line nor the load; only the modules of floors 0 and 1 may be imported here.
 
+pub mod acl;
+pub mod acl_force;
+pub mod acl_xattr;
 pub mod btrfs;
 pub mod cgroup;
 pub mod cost;
 pub mod cpu;
+pub mod credentials;
 pub mod device;
 pub mod disks;
 pub mod diskstats;
@@ -29,5 +33,7 @@ pub mod signals;
 pub mod space;
 pub mod sys;
 pub mod tree;
+pub mod users;
+pub mod walk;
 
 pub use error::HostError;

@@ -5,6 +5,7 @@
 #![allow(unsafe_code)]
 
 use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::Duration;
 
 use rustix::fs::{Dir, Mode, OFlags};
@@ -88,6 +89,30 @@ pub fn block_all_signals_in_this_thread() -> Result<(), Errno> {
         libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), std::ptr::null_mut())
     };
     if answer == 0 { Ok(()) } else { Err(Errno::from_raw_os_error(answer)) }
+}
+
+/// Asks the kernel whether the calling thread, with the credentials it has now, may use what a
+/// descriptor (O_PATH too) leads to. No path is walked: directories above are not asked.
+///
+/// `access` is the sum of read 4, write 2, execute or search 1.
+///
+/// # Errors
+/// EACCES where it may not; EROFS for writing on a file system mounted read-only; EINVAL or ENOSYS
+/// before Linux 5.8, which cannot say.
+pub fn may_access(fd: BorrowedFd<'_>, access: u8) -> Result<(), Errno> {
+    let flags = libc::AT_EMPTY_PATH | libc::AT_EACCESS;
+    // SAFETY: the descriptor is open as long as it is borrowed, the empty path is a C string that
+    // the call only reads; the other arguments are integers.
+    let answer = unsafe {
+        libc::syscall(
+            libc::SYS_faccessat2,
+            fd.as_raw_fd(),
+            c"".as_ptr(),
+            libc::c_int::from(access),
+            flags,
+        )
+    };
+    if answer == 0 { Ok(()) } else { Err(last_errno()) }
 }
 
 /// What a thread used of its CPUs, by `getrusage(RUSAGE_THREAD)`.
@@ -206,6 +231,21 @@ mod tests {
             assert_eq!(set_affinity(&[70_000]), Err(Errno::INVAL));
             assert_eq!(set_affinity(&[]), Err(Errno::INVAL));
         });
+    }
+
+    #[test]
+    fn access_is_asked_of_the_inode_alone() {
+        use std::os::fd::AsFd;
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let file = File::create(dir.path().join("x")).unwrap();
+        file.set_permissions(std::fs::Permissions::from_mode(0o600)).unwrap();
+        assert_eq!(may_access(file.as_fd(), 6), Ok(()));
+        // Not even root may execute what nobody may.
+        assert_eq!(may_access(file.as_fd(), 1), Err(Errno::ACCESS));
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let place = rustix::fs::open(dir.path(), flags, Mode::empty()).unwrap();
+        assert_eq!(may_access(place.as_fd(), 1), Ok(()));
     }
 
     #[test]
