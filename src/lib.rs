@@ -8,11 +8,12 @@
 //! 5 pool     threads per disk, barrier, stop
 //! 4 client   runs a Program over an Engine
 //! 3 engine   executes Calls: sync, uring, hybrid, null, scripted
-//! 2 plan, host                     the immutable run configuration; this host's mounts and limits
+//! 2 plan, host, audit              the immutable run configuration; this host's mounts and limits; permissions
 //! 1 loadfile, metrics, stats       pure
 //! 0 op, fault, errno, units
 //! ```
 
+pub mod audit;
 pub mod cli;
 pub mod client;
 pub mod engine;

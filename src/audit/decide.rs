@@ -115,12 +115,9 @@ pub fn decide(who: &Credentials, inode: &Inode, rules: Rules, access: u8) -> Dec
         return first;
     }
     match capability(who, inode.mode, access) {
-        Override::Grants(name) => Decision {
-            step: Step::Capability,
-            granted: true,
-            capability: Some(name),
-            ..first
-        },
+        Override::Grants(name) => {
+            Decision { step: Step::Capability, granted: true, capability: Some(name), ..first }
+        }
         Override::Refuses => Decision { step: Step::Capability, ..first },
         Override::None => first,
     }

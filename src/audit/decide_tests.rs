@@ -117,7 +117,10 @@ fn the_mask_takes_away() {
 fn capabilities_come_last() {
     let closed = inode(DIR | 0o700);
     let decision = decide(&root(), &closed, NEW, SEARCH);
-    assert_eq!((decision.step, decision.granted, decision.before), (Step::Capability, true, Step::Other));
+    assert_eq!(
+        (decision.step, decision.granted, decision.before),
+        (Step::Capability, true, Step::Other)
+    );
     assert_eq!(decision.capability, Some("CAP_DAC_READ_SEARCH"));
     let decision = decide(&root(), &closed, NEW, SEARCH | WRITE);
     assert_eq!(decision.capability, Some("CAP_DAC_OVERRIDE"));
@@ -132,5 +135,8 @@ fn capabilities_come_last() {
     let reader = Credentials { dac_read_search: true, ..user(1, 1, &[]) };
     assert_eq!(search(&reader, &closed, NEW), (Step::Capability, true));
     let decision = decide(&reader, &closed, NEW, WRITE);
-    assert_eq!((decision.step, decision.granted, decision.capability), (Step::Capability, false, None));
+    assert_eq!(
+        (decision.step, decision.granted, decision.capability),
+        (Step::Capability, false, None)
+    );
 }

@@ -29,6 +29,8 @@ pub(super) enum Command {
     Run(Box<RunArgs>),
     /// Parse a loadfile and say what one pass of it does
     Check(CheckArgs),
+    /// Say which permission check each component of a path takes, for a user
+    Audit(AuditArgs),
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -234,6 +236,38 @@ pub(super) struct CheckArgs {
     /// Skip and count lines that cannot be understood
     #[arg(long)]
     pub(super) lenient: bool,
+}
+
+const AUDIT_EXAMPLES: &str = "\
+Examples:
+  jbodbench audit /mnt/d1                        for whoever asks
+  jbodbench audit --as nobody /mnt/d1/a/b        for another user, asked of the kernel, too, if root
+  jbodbench audit --as 4000:50 --want rw /mnt/d1/file
+  jbodbench audit --as alice --format csv /mnt/d1 | mlr --icsv --opprint cut -f path,step,granted";
+
+const AUDIT_MORE: &str = "\
+The steps, in the kernel's order: shortcut (everybody may, no ACL), owner, acl, group, other, and
+capability where those say no. A user's further groups are those of /etc/group. Looking at ACLs fills
+the kernel's cache of them, which a first walk would find cold. docs/permissions.md says more.
+Exit codes: 0 the user reaches the path, 1 not (or the kernel says otherwise), 2 usage, 3 the path
+could not be seen to its end.";
+
+/// Arguments of `audit`.
+#[derive(Debug, Args)]
+#[command(after_help = AUDIT_EXAMPLES, after_long_help = format!("{AUDIT_EXAMPLES}\n\n{AUDIT_MORE}"))]
+pub(super) struct AuditArgs {
+    /// The path; links in it are followed and shown
+    #[arg(value_name = "PATH")]
+    pub(super) path: PathBuf,
+    /// Whose access [default: your own, with the groups and capabilities of this process]
+    #[arg(long = "as", value_name = "USER[:GROUP]|UID[:GID]")]
+    pub(super) user: Option<String>,
+    /// What is asked of the last component [default: x of a directory, r of a file]
+    #[arg(long, value_name = "RWX", value_parser = super::audit::parse_want)]
+    pub(super) want: Option<u8>,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = CheckFormat::Text)]
+    pub(super) format: CheckFormat,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

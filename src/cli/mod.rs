@@ -1,6 +1,7 @@
 //! The command line: typed arguments, exit codes, and the one place that prints errors. Floor 7.
 
 mod args;
+mod audit;
 mod check;
 mod request;
 mod route;
@@ -29,6 +30,7 @@ pub fn main() -> ExitCode {
         Err(error) => return usage(&error),
     };
     let code = match cli.command {
+        Command::Audit(args) => audit::audit(&args),
         Command::Check(args) => check::check(&args),
         Command::Run(run) if role.is_some() => work(*run),
         Command::Run(run) => lead(*run, &args),

@@ -159,11 +159,7 @@ impl Acl {
     pub fn of_mode(mode: u32) -> Self {
         let entry = |who, shift: u32| AclEntry { who, perms: ((mode >> shift) & 7) as u8 };
         Self {
-            entries: vec![
-                entry(Who::Owner, 6),
-                entry(Who::OwningGroup, 3),
-                entry(Who::Other, 0),
-            ],
+            entries: vec![entry(Who::Owner, 6), entry(Who::OwningGroup, 3), entry(Who::Other, 0)],
         }
     }
 

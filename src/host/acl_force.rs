@@ -79,7 +79,9 @@ fn caveat(fstype: &str) -> Option<&'static str> {
 pub fn decides_itself(fstype: &str) -> Option<&'static str> {
     let family = fstype.split('.').next().unwrap_or(fstype);
     match family {
-        "nfs" | "nfs4" => Some("the NFS server is asked (ACCESS) and its answer kept; never the ACL"),
+        "nfs" | "nfs4" => {
+            Some("the NFS server is asked (ACCESS) and its answer kept; never the ACL")
+        }
         "fuse" | "fuseblk" | "virtiofs" => {
             Some("the FUSE server decides, unless it asked for default_permissions or POSIX ACLs")
         }

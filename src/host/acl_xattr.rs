@@ -60,9 +60,7 @@ pub fn get_fd(fd: BorrowedFd<'_>, kind: AclKind) -> Result<Option<Acl>, ReadErro
     })
 }
 
-fn read(
-    mut ask: impl FnMut(&mut [u8]) -> Result<usize, Errno>,
-) -> Result<Option<Acl>, ReadError> {
+fn read(mut ask: impl FnMut(&mut [u8]) -> Result<usize, Errno>) -> Result<Option<Acl>, ReadError> {
     // 64 entries at first; what does not fit answers ERANGE.
     for size in [HEAD + 64 * ENTRY, MOST_BYTES] {
         let mut buffer = vec![0; size];

@@ -49,7 +49,10 @@ impl Credentials {
         Some(Self {
             uid: last("Uid")?,
             gid: last("Gid")?,
-            groups: field("Groups")?.split_whitespace().filter_map(|gid| gid.parse().ok()).collect(),
+            groups: field("Groups")?
+                .split_whitespace()
+                .filter_map(|gid| gid.parse().ok())
+                .collect(),
             dac_override: effective & CAP_DAC_OVERRIDE != 0,
             dac_read_search: effective & CAP_DAC_READ_SEARCH != 0,
         })

@@ -4,7 +4,7 @@
 //! a directory can be mounted over, and then several lines have the same mount point.
 
 use std::ffi::OsString;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
@@ -37,6 +37,14 @@ pub struct MountFacts {
     pub minor: u32,
     /// Whether the path asked for is the mount point itself; false in a parsed table.
     pub is_mount_point: bool,
+}
+
+impl MountFacts {
+    /// Whether ids are mapped on this mount (mount_setattr with MOUNT_ATTR_IDMAP, Linux 5.12).
+    #[must_use]
+    pub fn is_idmapped(&self) -> bool {
+        self.mount_options.split(',').any(|option| option == "idmapped")
+    }
 }
 
 /// Parses the text of a mountinfo file. Lines that are not understood are left out.
@@ -168,6 +176,18 @@ fn locate_by_fdinfo(path: &Path) -> Result<Place, Errno> {
             != (mount_id, device);
     let device = (rustix::fs::major(device), rustix::fs::minor(device));
     Ok(Place { mount_id, device, is_mount_point: is_mount_point || path == Path::new("/") })
+}
+
+/// The id of the mount that an open descriptor (O_PATH too) lies on; `None` where the kernel does not
+/// say.
+#[must_use]
+pub fn mount_id(fd: BorrowedFd<'_>) -> Option<u64> {
+    match rustix::fs::statx(fd, c"", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID) {
+        Ok(found) if StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::MNT_ID) => {
+            Some(found.stx_mnt_id)
+        }
+        _ => fdinfo_mount_id(fd.as_raw_fd()),
+    }
 }
 
 fn fdinfo_mount_id(descriptor: i32) -> Option<u64> {

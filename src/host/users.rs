@@ -81,13 +81,15 @@ impl Users {
         let user = |line: &str| {
             let fields: Vec<&str> = line.split(':').collect();
             let [name, _, uid, gid, ..] = fields[..] else { return None };
-            let name = Some(name).filter(|name| !name.is_empty() && !name.starts_with(['#', '+', '-']));
+            let name =
+                Some(name).filter(|name| !name.is_empty() && !name.starts_with(['#', '+', '-']));
             Some(User { name: name?.to_owned(), uid: uid.parse().ok()?, gid: gid.parse().ok()? })
         };
         let group_of = |line: &str| {
             let fields: Vec<&str> = line.split(':').collect();
             let [name, _, gid, ..] = fields[..] else { return None };
-            let name = Some(name).filter(|name| !name.is_empty() && !name.starts_with(['#', '+', '-']));
+            let name =
+                Some(name).filter(|name| !name.is_empty() && !name.starts_with(['#', '+', '-']));
             let members = fields.get(3).copied().unwrap_or_default();
             let members = members.split(',').map(str::trim).filter(|member| !member.is_empty());
             Some(Group {

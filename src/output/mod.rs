@@ -4,6 +4,7 @@
 //! A [`Sink`] is the one owner of the data stream. Everything for people goes to stderr, by
 //! [`Progress`] while the load runs and as text from [`end_text`] after it.
 
+mod audit;
 mod bars;
 mod columns;
 mod encode;
@@ -16,6 +17,7 @@ mod sink;
 mod table;
 mod text;
 
+pub use audit::{AUDIT_COLUMNS, audit_rows, audit_text};
 pub use bars::{Mode, Progress};
 pub use columns::{Column, Kind, Role, SCHEMA};
 pub use fill::{encode_histogram, fill_hist, fill_op};
