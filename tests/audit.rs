@@ -326,6 +326,15 @@ fn as_a_person_and_a_program_read_it() {
 }
 
 #[test]
+fn columns_are_those_of_the_documentation() {
+    let text = include_str!("../docs/permissions.md");
+    let table = text.split("| column | meaning |").nth(1).unwrap().lines().skip(2);
+    let rows = table.take_while(|line| line.starts_with("| "));
+    let documented: Vec<_> = rows.map(|line| line.split('|').nth(1).unwrap().trim()).collect();
+    assert_eq!(documented, jbodbench::output::AUDIT_COLUMNS);
+}
+
+#[test]
 fn exit_codes() {
     let ask = |arguments: &[&str]| {
         let mut command = jbodbench(["audit"]);
