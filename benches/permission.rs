@@ -278,7 +278,7 @@ fn main() {
         }
         Some((command, dirs)) if command == "measure" => {
             let open = |text: &String| {
-                let (name, dir) = text.split_once('=').expect("NAME=DIR");
+                let (name, dir) = text.split_once('=').unwrap();
                 Disk::open(name, Path::new(dir))
             };
             let mut disks: Vec<Disk> = dirs.iter().map(open).collect();

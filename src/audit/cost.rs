@@ -15,6 +15,12 @@ use crate::host::acl::Who;
 pub const SOURCE: &str = "stat of a path of 15 such directories, against the shortcut in all of them; \
      ext4, Linux 6.18, measured on another machine";
 
+/// What others pay on overlayfs, relative to the owner there, measured in the same way.
+pub const OVERLAY_OTHERS: &str = "1.3";
+
+/// The same where the layer is idmapped: each of their walks leaves RCU mode.
+pub const IDMAPPED_OTHERS: &str = "1.8 to 2.15";
+
 /// A factor: 1 is the price of the shortcut.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Cost {

@@ -3,7 +3,7 @@
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 
-use super::cost::Cost;
+use super::cost::{Cost, IDMAPPED_OTHERS, OVERLAY_OTHERS};
 use super::decide::{Inode, READ, Rules, SEARCH, decide};
 use super::model::{Audit, Component, Crossed, Kind};
 use super::mounts::Mounts;
@@ -192,11 +192,16 @@ fn notes(trial: &Trial, mounts: &[Crossed], has_shortcut: Option<bool>) -> Vec<S
             notes.push(format!("{point} ({kind}): {why}"));
         } else if let Some(caveat) = mount.force.caveat {
             notes.push(format!("{point}: {caveat}"));
+            notes.push(format!(
+                "{point}: there is no shortcut on overlayfs while ACLs are in force; others took \
+                 {OVERLAY_OTHERS} times as long as the owner on another machine"
+            ));
         }
         for layer in mount.layers.iter().filter(|layer| layer.idmapped == Some(true)) {
             notes.push(format!(
-                "{point}: its {} layer {} is idmapped: whoever is not the owner of a directory in it \
-                 leaves RCU mode there on every walk",
+                "{point}: its {} layer {} is idmapped: whoever does not own a directory in it leaves \
+                 RCU mode there on every walk, and took {IDMAPPED_OTHERS} times as long as the owner \
+                 on another machine",
                 layer.role,
                 layer.path.display()
             ));

@@ -15,7 +15,7 @@ impl Audit {
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let mut sentences = vec![self.access()];
-        if self.denied_at().is_none() {
+        if self.denied_at().is_none() && self.stopped.is_none() {
             sentences.extend(self.meaning());
         }
         sentences.push(self.walked());
@@ -29,12 +29,14 @@ impl Audit {
         }
         let steps = self.steps();
         match &self.stopped {
-            None => format!("{user} reaches {path}: {steps}."),
-            Some(why) => format!("{user} gets as far as it could be seen: {steps}; then: {why}."),
+            None => format!("{user} reaches {path}. Decided {steps}."),
+            Some(why) => {
+                format!("{user} gets as far as could be seen, decided {steps}; then: {why}.")
+            }
         }
     }
 
-    /// `shortcut in 4 of 6 directories, group in /a/b`.
+    /// `by the shortcut in 4 of 6 components, by the group's bits in /a/b`.
     fn steps(&self) -> String {
         let decided: Vec<(&Component, Step)> =
             self.components.iter().filter_map(|c| Some((c, c.decision.as_ref()?.step))).collect();
@@ -46,16 +48,18 @@ impl Audit {
             match here.len() {
                 0 => {}
                 n if n == decided.len() && n > 1 => {
-                    parts.push(format!("{word} decides in all {n} components"));
+                    parts.push(format!("by {word} in all {n} components"));
                 }
-                n if n > NAMED => parts.push(format!("{word} in {n} of {}", decided.len())),
+                n if n > NAMED => {
+                    parts.push(format!("by {word} in {n} of {} components", decided.len()));
+                }
                 _ => {
                     let names: Vec<_> = here.iter().map(|c| c.path.display().to_string()).collect();
-                    parts.push(format!("{word} in {}", names.join(", ")));
+                    parts.push(format!("by {word} in {}", names.join(", ")));
                 }
             }
         }
-        parts.join("; ")
+        parts.join(", ")
     }
 
     fn directories(&self) -> impl Iterator<Item = (&Component, Step)> {

@@ -38,7 +38,7 @@ pub(super) fn ask(
         };
         Trial { answers, walk, why_not: None }
     };
-    if who == own {
+    if who.same_rights(own) {
         return questions();
     }
     who.run_as(questions).unwrap_or_else(|errno| Trial {

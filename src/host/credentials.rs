@@ -72,6 +72,19 @@ impl Credentials {
         self.gid == gid || self.groups.contains(&gid)
     }
 
+    /// Whether a permission check cannot tell them apart: the order of groups does not count, nor
+    /// whether the gid is among them once more.
+    #[must_use]
+    pub fn same_rights(&self, other: &Self) -> bool {
+        let plain = |of: &Self| {
+            let mut plain = of.sorted();
+            plain.groups.dedup();
+            plain.groups.retain(|gid| *gid != of.gid);
+            plain
+        };
+        plain(self) == plain(other)
+    }
+
     /// Gives them to the calling thread alone, in all three forms (real, effective, saved), so that
     /// there is no way back for any uid but 0. Groups go first: afterwards the right is gone.
     ///
@@ -128,6 +141,9 @@ mod tests {
         assert_eq!((has.dac_override, has.dac_read_search), (false, true));
         assert!(has.in_group(8) && has.in_group(20) && !has.in_group(5));
         assert_eq!(Credentials::parse("Uid:\t1\n"), None);
+        let again = Credentials { groups: vec![20, 8, 10, 20], ..has.clone() };
+        assert!(has.same_rights(&again) && has != again);
+        assert!(!has.same_rights(&Credentials { gid: 20, ..again }));
     }
 
     #[test]
