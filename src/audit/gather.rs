@@ -113,8 +113,9 @@ impl Facts<'_> {
         let inode = Inode { mode: place.mode, uid: place.uid, gid: place.gid, acl };
         let decision = (!link).then(|| decide(who, &inode, rules, self.asked));
         let overlay = self.crossed.is_some_and(|mount| mount.facts.fstype == "overlay");
-        // The figures are of directories, and an overlay's are others.
-        let priced = decision.filter(|_| place.is_dir() && self.asked == SEARCH && !overlay);
+        // The figures are of directories, relative to a shortcut that is there to be taken.
+        let fits = shortcut && place.is_dir() && self.asked == SEARCH && !overlay;
+        let priced = decision.filter(|_| fits);
         Component {
             path: place.path.clone(),
             kind: match (link, place.is_dir()) {
@@ -195,6 +196,11 @@ fn notes(trial: &Trial, mounts: &[Crossed], has_shortcut: Option<bool>) -> Vec<S
             notes.push(format!(
                 "{point}: there is no shortcut on overlayfs while ACLs are in force; others took \
                  {OVERLAY_OTHERS} times as long as the owner on another machine"
+            ));
+        }
+        if mount.idmapped {
+            notes.push(format!(
+                "{point} is idmapped: owners and ACLs are shown, and checked, as they are mapped there"
             ));
         }
         for layer in mount.layers.iter().filter(|layer| layer.idmapped == Some(true)) {

@@ -167,3 +167,7 @@ fn why_denied(at: &Component) -> String {
     };
     text
 }
+
+#[cfg(test)]
+#[path = "summary_tests.rs"]
+mod tests;

@@ -195,7 +195,7 @@ fn agreement(audit: &Audit) -> String {
         (_, false) => format!(
             "ASKED AS THIS USER, THE KERNEL SAYS OTHERWISE at {}: something beside mode, ACL and \
              capabilities decides there (a security module, a server, a read-only or noexec mount, \
-             an immutable file).",
+             an immutable file, an owner that the mount does not map).",
             wrong.join(", ")
         ),
     }
