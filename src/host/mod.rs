@@ -7,6 +7,7 @@ pub mod btrfs;
 pub mod cgroup;
 pub mod cost;
 pub mod cpu;
+pub mod credentials;
 pub mod device;
 pub mod disks;
 pub mod diskstats;
