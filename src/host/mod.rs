@@ -21,6 +21,7 @@ pub mod kmsg;
 pub mod limits;
 pub mod marker;
 pub mod mounts;
+pub mod noacl;
 pub mod parents;
 pub mod preflight;
 pub mod procfs;
