@@ -4,10 +4,10 @@
 //! the command line nor the load; only the modules of floors 0 and 1 may be imported here.
 
 pub mod btrfs;
+pub mod caller;
 pub mod cgroup;
 pub mod cost;
 pub mod cpu;
-pub mod credentials;
 pub mod device;
 pub mod disks;
 pub mod diskstats;

@@ -7,12 +7,12 @@ mod common;
 use std::io::ErrorKind;
 
 use common::{need_root, or_skip, skip};
-use jbodbench::host::credentials::{Credentials, CredentialsError, make_dumpable};
+use jbodbench::host::caller::{Caller, CallerError, make_dumpable};
 use rustix::io::Errno;
 use rustix::thread::{Uid, set_thread_res_uid};
 
-fn user(id: u32) -> Credentials {
-    Credentials { uid: id, gid: id, groups: vec![] }
+fn user(id: u32) -> Caller {
+    Caller { uid: id, gid: id, groups: vec![] }
 }
 
 /// One thread becomes another user, for good; the others stay who they are.
@@ -46,14 +46,14 @@ fn without_privilege_only_oneself() {
     });
     let refused = refused.join().unwrap();
     make_dumpable();
-    assert!(matches!(refused, Err(CredentialsError::Call { call: "setgroups", .. })));
+    assert!(matches!(refused, Err(CallerError::Call { call: "setgroups", .. })));
 }
 
 /// Supplementary groups are those asked for, none of root's.
 #[test]
 fn groups_are_replaced() {
     or_skip!(need_root());
-    let wanted = Credentials { uid: 4000, gid: 4001, groups: vec![7, 9] };
+    let wanted = Caller { uid: 4000, gid: 4001, groups: vec![7, 9] };
     let held = std::thread::spawn(move || wanted.take().unwrap()).join().unwrap();
     make_dumpable();
     assert_eq!((held.groups, held.gids), (vec![7, 9], [4001; 4]));

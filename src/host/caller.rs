@@ -12,7 +12,7 @@ use super::procfs;
 
 /// A user, a group, and the further groups of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Credentials {
+pub struct Caller {
     /// User id.
     pub uid: u32,
     /// Group id.
@@ -38,7 +38,7 @@ pub struct Held {
 
 /// Why a thread is not whom it should be.
 #[derive(Debug, thiserror::Error)]
-pub enum CredentialsError {
+pub enum CallerError {
     /// A call failed.
     #[error("{call}: {}", super::errno::describe(*.errno))]
     Call {
@@ -51,7 +51,7 @@ pub enum CredentialsError {
     #[error("asked to be {wanted}, the kernel says {held}")]
     Differs {
         /// What was asked for.
-        wanted: Credentials,
+        wanted: Caller,
         /// What was found.
         held: Held,
     },
@@ -88,7 +88,7 @@ impl Held {
     }
 }
 
-impl Credentials {
+impl Caller {
     /// Those of this process.
     #[must_use]
     pub fn of_this_process() -> Option<Self> {
@@ -105,9 +105,9 @@ impl Credentials {
     ///
     /// # Errors
     /// EPERM without the privilege; or that the kernel did something else.
-    pub fn take(&self) -> Result<Held, CredentialsError> {
-        let failed = |call| move |errno| CredentialsError::Call { call, errno };
-        let before = Held::of_this_thread().ok_or(CredentialsError::Unknown)?;
+    pub fn take(&self) -> Result<Held, CallerError> {
+        let failed = |call| move |errno| CallerError::Call { call, errno };
+        let before = Held::of_this_thread().ok_or(CallerError::Unknown)?;
         if !self.are(&before) {
             let groups: Vec<Gid> = self.groups.iter().map(|gid| Gid::from_raw(*gid)).collect();
             let (uid, gid) = (Uid::from_raw(self.uid), Gid::from_raw(self.gid));
@@ -115,11 +115,11 @@ impl Credentials {
             set_thread_res_gid(gid, gid, gid).map_err(failed("setresgid"))?;
             set_thread_res_uid(uid, uid, uid).map_err(failed("setresuid"))?;
         }
-        let held = Held::of_this_thread().ok_or(CredentialsError::Unknown)?;
+        let held = Held::of_this_thread().ok_or(CallerError::Unknown)?;
         if self.are(&held) {
             Ok(held)
         } else {
-            Err(CredentialsError::Differs { wanted: self.clone(), held })
+            Err(CallerError::Differs { wanted: self.clone(), held })
         }
     }
 
@@ -145,7 +145,7 @@ fn list(groups: &[u32]) -> String {
     if words.is_empty() { "no other group".into() } else { format!("groups {}", words.join(",")) }
 }
 
-impl fmt::Display for Credentials {
+impl fmt::Display for Caller {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "uid {} gid {} with {}", self.uid, self.gid, list(&self.groups))
     }
