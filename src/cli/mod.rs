@@ -3,6 +3,7 @@
 mod args;
 mod check;
 mod request;
+mod restore;
 mod route;
 
 use std::ffi::OsString;
@@ -13,7 +14,7 @@ use clap::Parser;
 
 use args::{Cli, Command, RunArgs};
 
-use crate::front::{self, CLEANER, WORKER};
+use crate::front::{self, CLEANER, RESTORER, WORKER};
 use crate::run::run_worker;
 
 /// The whole program.
@@ -24,12 +25,17 @@ pub fn main() -> ExitCode {
     if role.as_deref() == Some(CLEANER) {
         return clean(&args);
     }
+    if let (Some(RESTORER), Some(journal)) = (role.as_deref(), args.get(1)) {
+        restore::helper(journal);
+        return ExitCode::SUCCESS;
+    }
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
     let code = match cli.command {
         Command::Check(args) => check::check(&args),
+        Command::Restore => restore::restore(),
         Command::Run(run) if role.is_some() => work(*run),
         Command::Run(run) => lead(*run, &args),
     };
