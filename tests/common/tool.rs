@@ -280,7 +280,7 @@ impl Table {
     }
 
     /// All summary rows of a disk.
-    pub fn summaries(&self, disk: &str) -> impl Iterator<Item = &Row> {
+    pub fn summaries(&self, disk: &str) -> impl Iterator<Item = &Row> + use<'_> {
         let disk = disk.to_owned();
         let is = move |row: &&Row| row.text("row") == "summary" && row.text("disk") == disk;
         self.rows.iter().filter(is)
