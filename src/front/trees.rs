@@ -13,6 +13,7 @@ use tokio::process::Command;
 
 use super::{MadeTree, WORKER};
 use crate::host::HostError;
+use crate::host::limits;
 use crate::host::remove::RemoveReport;
 use crate::host::tree::remove_tree;
 
@@ -36,6 +37,8 @@ impl Trees {
 
     /// Removes all of them; returns what there is to tell.
     pub(super) async fn remove_all(&self) -> Vec<String> {
+        // A cleaner takes two descriptors here; without the higher limit some trees would stay.
+        let _ = limits::raise_nofile();
         let cleaners: Vec<_> = self.0.iter().map(|tree| (tree, start_cleaner(tree))).collect();
         let mut lines = Vec::new();
         for (tree, cleaner) in cleaners {

@@ -47,6 +47,19 @@ fn raise_to(limit: Option<u64>) -> Result<(), Errno> {
     setrlimit(Resource::Nofile, Rlimit { current: limit, maximum: limit })
 }
 
+/// Descriptors that the calling thread's table holds and that count against the soft limit: numbers
+/// beyond it, inherited from before it was lowered, do not. `None` without /proc.
+#[must_use]
+pub fn open_files() -> Option<u64> {
+    let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let numbers = std::fs::read_dir("/proc/thread-self/fd").ok()?.filter_map(|entry| {
+        let name = entry.ok()?.file_name();
+        name.to_str()?.parse::<u64>().ok()
+    });
+    // The directory that is read here is one of them.
+    Some((numbers.filter(|number| *number < limit).count() as u64).saturating_sub(1))
+}
+
 /// A limit and the name of what sets it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NamedLimit {
@@ -131,6 +144,9 @@ mod tests {
         let limit = raise_nofile().unwrap();
         assert_eq!(limit.soft, limit.hard);
         assert!(max_threads().unwrap().value > 10);
+        let (before, file) = (open_files().unwrap(), std::fs::File::open("/").unwrap());
+        // Other tests of this process open files, too.
+        assert!(before >= 3 && file.metadata().is_ok());
         assert!(memory_available().unwrap().value > 1 << 20);
         let (online, mine) = (online_cpus().unwrap(), affinity().unwrap());
         assert!(!mine.is_empty() && mine.iter().all(|cpu| online.contains(cpu)));

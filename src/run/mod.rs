@@ -8,6 +8,7 @@
 mod ask;
 mod clean;
 mod cpus;
+mod descriptors;
 mod drain;
 mod hostfile;
 mod live;
