@@ -13,3 +13,4 @@ mod limits;
 mod options;
 mod result;
 mod signals;
+mod turns;

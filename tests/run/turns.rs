@@ -1,0 +1,41 @@
+//! Clients of one thread take turns, also those that never make a call.
+
+use crate::common::tool::{assert_clean, loadfile, run_on, temp_disk};
+use crate::common::{or_skip, skip};
+
+/// What a client does without end and without a system call, the arguments for it, and whether it
+/// counts as a failure.
+const ENDLESS: [(&str, &str, i32); 3] = [
+    ("ReadX 7 0 4096 4096 NT_STATUS_OK", "--fake-io", 0),
+    ("ReadX 99 0 4096 4096 NT_STATUS_OK", "", 1), // 99 is not open: skipped
+    ("SETSP 1", "", 0),
+];
+
+#[test]
+fn a_client_without_calls_lets_the_others_in() {
+    or_skip!(jbodbench::engine::rings_are_usable(4, 1).map_err(|why| why.to_string()));
+    let files = temp_disk();
+    let other = "LOOP 4000000000\nQUERY_FS_INFORMATION 1 NT_STATUS_OK\nENDLOOP";
+    let other = loadfile(files.path(), "other.load", other);
+    for (line, more, code) in ENDLESS {
+        let lines = format!(
+            "NTCreateX \"\\clients\\client1\\a\" 0x40 2 7 NT_STATUS_OK\n\
+             LOOP 4000000000\n{line}\nENDLOOP"
+        );
+        let load = loadfile(files.path(), "endless.load", &lines);
+        for engine in ["hybrid", "uring"] {
+            let disk = temp_disk();
+            let arguments = format!(
+                "-c 4 -t 500ms --warmup 0 -l {},{} {more} --engine {engine} --threads-per-disk 1",
+                load.display(),
+                other.display()
+            );
+            let table = run_on(&arguments, &[disk.path()]).expect(code).table();
+            // The other two go on, and not only until the first of these is in its loop: that takes
+            // them a few turns of at most 64 calls.
+            let others = table.ops()["QUERY_FS_INFORMATION"];
+            assert!(others > 4000, "{line} {engine}: {others}");
+            assert_clean(&[disk.path()]);
+        }
+    }
+}
