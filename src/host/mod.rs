@@ -22,6 +22,7 @@ pub mod marker;
 pub mod mounts;
 pub mod parents;
 pub mod preflight;
+pub mod process;
 pub mod procfs;
 pub mod remove;
 pub mod sample;

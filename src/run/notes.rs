@@ -1,9 +1,12 @@
 //! What there is to say about a run, in sentences.
 
+use std::time::Duration;
+
 use super::RunRequest;
 use super::live::{Cost, LiveDisk};
 use super::outcome::Outcome;
 use super::prepare::{LeftOut, Prepared};
+use super::rows::RunFacts;
 use super::window::{Cut, Window};
 use crate::client::Waiting;
 use crate::engine::{CallKind, Traffic, Way};
@@ -13,6 +16,8 @@ use crate::units::{format_bytes, format_duration};
 
 /// A run on a block device that is shorter shows the cache, in seconds.
 const SHORT_S: f64 = 60.0;
+/// A start that took longer is told.
+const SLOW_START: Duration = Duration::from_secs(1);
 /// A wait for another client that lasted longer than this at the end is told, in nanoseconds.
 const LONG_WAIT_NS: u64 = 1_000_000_000;
 
@@ -57,11 +62,15 @@ pub(super) fn after(
     request: &RunRequest,
     disks: &[LiveDisk],
     outcomes: &[Outcome],
-    window: Window,
+    run: &RunFacts,
     cut: Option<&Cut>,
 ) -> Vec<String> {
+    let window = run.window;
     let mut notes = Vec::new();
     notes.extend(cut.and_then(cut_note));
+    notes.extend(run.start_up.filter(|time| *time > SLOW_START).map(|time| {
+        format!("the first call came {:.1} s after the start of the program", time.as_secs_f64())
+    }));
     for (disk, outcome) in disks.iter().zip(outcomes) {
         notes.extend(disk_notes(disk, outcome, window));
     }

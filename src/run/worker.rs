@@ -175,13 +175,13 @@ impl Worker<'_> {
         meter.watch().await;
         let (window, cut) = (meter.window, meter.cut.take());
         let changes = meter.after.as_ref().zip(meter.before.as_ref()).map(|(a, b)| a.minus(b));
-        let dirty_bytes = meter.dirty_bytes;
+        let (dirty_bytes, start_up) = (meter.dirty_bytes, meter.start_up);
         drop(meter);
         let drains = match cut {
             None => drain(&disks, self.request.grace, self.link).await,
             Some(_) => disks.iter().map(|_| None).collect(),
         };
-        let run = RunFacts { window, changes, dirty_bytes };
+        let run = RunFacts { window, changes, dirty_bytes, start_up };
         Ok(Measured { disks, events, cut, run, drains })
     }
 
