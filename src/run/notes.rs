@@ -16,6 +16,8 @@ use crate::units::{format_bytes, format_duration};
 
 /// A run on a block device that is shorter shows the cache, in seconds.
 const SHORT_S: f64 = 60.0;
+/// A larger share of the clients' time that they wait for their thread is told.
+const POOL_WAIT: f64 = 0.01;
 /// A start that took longer is told.
 const SLOW_START: Duration = Duration::from_secs(1);
 /// A wait for another client that lasted longer than this at the end is told, in nanoseconds.
@@ -86,7 +88,12 @@ pub(super) fn after(
     let mut cost = Cost::default();
     disks.iter().for_each(|disk| cost.merge(&disk.cost));
     notes.extend(cost_note(&cost, outcomes));
-    notes.extend(LiveDisk::traffic_of(disks).iter().flat_map(traffic_notes));
+    if let Some(traffic) = LiveDisk::traffic_of(disks) {
+        notes.extend(traffic_notes(&traffic));
+        let clients = f64::from(request.clients) * disks.len() as f64;
+        let all_s = clients * (window.seconds() + request.warmup.as_secs_f64());
+        notes.extend(pool_wait_note(traffic.waited_ns as f64 / 1e9, all_s));
+    }
     notes.extend(memory_note(request.clients as usize * disks.len()));
     notes
 }
@@ -224,6 +231,17 @@ fn traffic_notes(traffic: &Traffic) -> Vec<String> {
     notes
 }
 
+/// Clients that waited for their thread; `all_s` is the time of all clients, warm-up included.
+fn pool_wait_note(waited_s: f64, all_s: f64) -> Option<String> {
+    (all_s > 0.0 && waited_s > POOL_WAIT * all_s).then(|| {
+        format!(
+            "pool wait: {:.1} % of the clients' time they were ready, but their thread served \
+             others; where CPUs are idle, use more --threads-per-disk, or --engine sync",
+            100.0 * (waited_s / all_s).min(1.0)
+        )
+    })
+}
+
 /// Peak memory of this process, from `VmHWM`.
 fn memory_note(clients: usize) -> Option<String> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -248,5 +266,19 @@ pub(super) fn disk_line(disk: &LiveDisk, outcome: &Outcome) -> DiskLine {
         totals: outcome.totals.clone(),
         passes: passes.count,
         pass_mean_s: (passes.count > 0).then(|| passes.sum_ns as f64 / passes.count as f64 / 1e9),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_for_the_thread_are_told_above_one_percent() {
+        // 4 clients for 10 s: 40 s, of which 0.4 s are 1 %.
+        assert_eq!(pool_wait_note(0.4, 40.0), None);
+        let note = pool_wait_note(10.0, 40.0).unwrap();
+        assert!(note.contains("25.0 %") && note.contains("--threads-per-disk"), "{note}");
+        assert_eq!(pool_wait_note(0.0, 0.0), None);
     }
 }

@@ -286,3 +286,21 @@ fn the_table_has_the_rates_of_the_result() {
     assert_eq!(line.unwrap().split_whitespace().nth(2), Some(shown.as_str()), "{line:?}");
     assert!(row.float("ops_per_s") * row.float("window_s") < 1000.0, "the short client's time");
 }
+
+/// A closed standard output is no place for a result; the runtime would put /dev/null there.
+#[test]
+fn a_closed_stdout_is_refused_at_the_start() {
+    let disk = temp_disk();
+    let (path, out) = (label(disk.path()), disk.path().join("out.csv"));
+    let closed = |arguments: &str| {
+        let mut command = std::process::Command::new("sh");
+        command.arg("-c").arg(format!("exec {BINARY} {arguments} >&-"));
+        Running::start(command).finish()
+    };
+    for arguments in [format!("run --passes 1 {path}"), "check".into()] {
+        closed(&arguments).expect(2).says("stdout is closed");
+    }
+    assert_eq!(fs::read_dir(path).unwrap().count(), 0);
+    closed(&format!("run --passes 1 -o {} {path}", out.display())).expect(0);
+    assert!(Table::read(&out).summary("all", "all").int("ops") > 0);
+}

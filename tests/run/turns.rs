@@ -1,7 +1,20 @@
 //! Clients of one thread take turns, also those that never make a call.
 
 use crate::common::tool::{assert_clean, loadfile, run_on, temp_disk};
-use crate::common::{or_skip, skip};
+use crate::common::{TmpFs, or_skip, skip};
+
+/// Eight clients of one thread that never wait for anything else wait for each other.
+#[test]
+fn waits_for_the_thread_are_told_with_advice() {
+    or_skip!(jbodbench::engine::rings_are_usable(8, 1).map_err(|why| why.to_string()));
+    let disk = or_skip!(TmpFs::new("64m"));
+    let arguments = "-c 8 -t 1s --warmup 500ms --engine hybrid --threads-per-disk";
+    let finished = run_on(&format!("{arguments} 1"), &[&disk.path()]).expect(0);
+    finished.says("pool wait: ");
+    finished.says("--threads-per-disk");
+    let finished = run_on(&format!("{arguments} 8"), &[&disk.path()]).expect(0);
+    assert!(!finished.stderr.contains("pool wait"), "{finished}");
+}
 
 /// What a client does without end and without a system call, the arguments for it, and whether it
 /// counts as a failure.
