@@ -344,7 +344,7 @@ impl<'a, E: Engine> Client<'a, E> {
         }
         let (slot, at_ns) = (self.engine.slot(self.index), self.now);
         let path = if op == OpKind::QueryFs { &slot.root } else { &slot.first };
-        self.setup.errors.add(|| ErrorSample {
+        self.setup.errors.add(op, fault, inst.line, || ErrorSample {
             at_ns,
             client: self.setup.client,
             line: inst.line,

@@ -10,6 +10,7 @@ mod clean;
 mod cpus;
 mod descriptors;
 mod drain;
+mod dry_run;
 mod hostfile;
 mod live;
 mod loads;

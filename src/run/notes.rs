@@ -122,7 +122,7 @@ fn disk_notes(disk: &LiveDisk, outcome: &Outcome, window: Window) -> Vec<String>
     let all = outcome.totals.all().tally;
     if all.errors + outcome.warmup_errors > 0 {
         notes.push(format!(
-            "{label}: {} operations missed their expected status{}; the first:",
+            "{label}: {} operations missed their expected status{}; the first of each kind:",
             all.errors,
             match outcome.warmup_errors {
                 0 => String::new(),

@@ -31,6 +31,16 @@ pub fn run_on(arguments: &str, disks: &[&Path]) -> Finished {
     Running::start(command).finish()
 }
 
+/// One pass of each client on a fresh directory.
+#[track_caller]
+pub fn one_pass(load: &Path, arguments: &str) -> Table {
+    let disk = temp_disk();
+    let arguments = format!("--passes 1 -l {} {arguments}", load.display());
+    let finished = run_on(&arguments, &[disk.path()]).expect(0);
+    assert_clean(&[disk.path()]);
+    finished.table()
+}
+
 /// What a process has left when it has ended.
 #[derive(Debug)]
 pub struct Finished {

@@ -7,10 +7,14 @@ mod common;
 
 mod calls;
 mod client_txt;
+mod data;
 mod disks;
 mod frozen;
 mod limits;
+mod loads;
 mod options;
+mod pace;
 mod result;
 mod signals;
+mod threads;
 mod turns;
