@@ -15,6 +15,7 @@ use clap::Parser;
 use args::{Cli, Command, RunArgs};
 
 use crate::front::{self, CLEANER, RESTORER, WORKER};
+use crate::host::sys::stdout_was_closed;
 use crate::run::run_worker;
 
 /// The whole program.
@@ -33,6 +34,10 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
+    if role.is_none() && writes_to_stdout(&cli.command) && stdout_was_closed() {
+        say("stdout is closed: nobody would see the result; use --out FILE, or >/dev/null");
+        return ExitCode::from(2);
+    }
     let code = match cli.command {
         Command::Check(args) => check::check(&args),
         Command::Restore => restore::restore(),
@@ -40,6 +45,13 @@ pub fn main() -> ExitCode {
         Command::Run(run) => lead(*run, &args),
     };
     ExitCode::from(code)
+}
+
+fn writes_to_stdout(command: &Command) -> bool {
+    match command {
+        Command::Check(_) | Command::Restore => true,
+        Command::Run(run) => run.result.out.is_none() && !run.safety.dry_run,
+    }
 }
 
 /// Help and version go to stdout, errors to stderr; clap knows which is which.

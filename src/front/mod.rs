@@ -23,6 +23,7 @@ use tokio::time::Instant;
 
 pub use link::{FromWorker, Link, MadeTree, ToWorker};
 
+use crate::host::limits;
 use crate::host::signals::stays_ignored;
 use mounts::Mounts;
 pub use mounts::{RESTORER, restore, undo};
@@ -38,6 +39,9 @@ const LEAVE_AFTER: Duration = Duration::from_secs(2);
 /// A worker that is done exits within this time, thousands of threads and their memory included.
 const EXIT_WITHIN: Duration = Duration::from_secs(10);
 
+/// Open files without which neither process gets as far as to say what a run needs.
+const FEWEST_FILES: u64 = 12;
+
 /// Signals that end a run.
 const SIGNALS: [(i32, fn() -> SignalKind); 3] =
     [(1, SignalKind::hangup), (2, SignalKind::interrupt), (15, SignalKind::terminate)];
@@ -49,6 +53,7 @@ const SIGNALS: [(i32, fn() -> SignalKind); 3] =
 ///
 /// When the worker cannot be started.
 pub fn run(args: &[OsString], say: &mut dyn FnMut(&str)) -> std::io::Result<u8> {
+    need_files()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let code = runtime.block_on(async {
         let (link, child) = start_worker(args)?;
@@ -65,6 +70,18 @@ pub fn run(args: &[OsString], say: &mut dyn FnMut(&str)) -> std::io::Result<u8> 
     });
     runtime.shutdown_background();
     code
+}
+
+fn need_files() -> std::io::Result<()> {
+    let soft = || rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    let enough = |limit: Option<u64>| limit.is_none_or(|limit| limit >= FEWEST_FILES);
+    if enough(soft()) || limits::raise_nofile().is_ok_and(|limit| enough(limit.soft)) {
+        return Ok(());
+    }
+    let limit = soft().unwrap_or(0);
+    Err(std::io::Error::other(format!(
+        "the limit of open files is {limit}; raise it with `ulimit -n 64`, enough for a small run"
+    )))
 }
 
 fn start_worker(args: &[OsString]) -> std::io::Result<(Link, Child)> {

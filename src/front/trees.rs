@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::{MadeTree, helper};
 use crate::host::HostError;
+use crate::host::limits;
 use crate::host::remove::RemoveReport;
 use crate::host::tree::remove_tree;
 
@@ -26,6 +27,8 @@ impl Trees {
 
     /// Removes all of them; returns what there is to tell.
     pub(super) async fn remove_all(&self) -> Vec<String> {
+        // A cleaner takes two descriptors here; without the higher limit some trees would stay.
+        let _ = limits::raise_nofile();
         let start = |tree| serde_json::to_string(tree).map_err(Into::into);
         let cleaners: Vec<_> = self
             .0

@@ -8,7 +8,9 @@
 mod ask;
 mod clean;
 mod cpus;
+mod descriptors;
 mod drain;
+mod dry_run;
 mod hostfile;
 mod live;
 mod loads;

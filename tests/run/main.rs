@@ -7,9 +7,15 @@ mod common;
 
 mod calls;
 mod client_txt;
+mod data;
 mod disks;
 mod frozen;
 mod hybrid;
+mod limits;
+mod loads;
 mod options;
+mod pace;
 mod result;
 mod signals;
+mod threads;
+mod turns;
