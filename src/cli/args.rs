@@ -68,8 +68,9 @@ pub(super) struct RunArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Load")]
 pub(super) struct LoadArgs {
-    /// Loadfiles of dbench 3, 4 or 5, plain or gz; several are dealt to the clients of each disk
-    /// [default: a built-in one with the mix of dbench's client.txt]
+    /// Loadfiles of dbench 3, 4 or 5, plain or gz, or built-in loads by name: default, small,
+    /// randread, randwrite, seqread, seqwrite; several are dealt to the clients of each disk
+    /// [default: default, which has the mix of dbench's client.txt]
     #[arg(short, long, value_name = "FILE[,FILE]", value_delimiter = ',')]
     pub(super) loadfile: Vec<PathBuf>,
     /// Another loadfile for one of the disks; may be given several times
@@ -221,7 +222,7 @@ pub(super) struct SafetyArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  jbodbench check /usr/share/dbench/client.txt")]
 pub(super) struct CheckArgs {
-    /// The loadfile; without one, the built-in load
+    /// A file, or a built-in load: default, small, randread, randwrite, seqread, seqwrite
     #[arg(value_name = "LOADFILE")]
     pub(super) loadfile: Option<PathBuf>,
     /// Form of the report

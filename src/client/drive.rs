@@ -1,5 +1,7 @@
 //! The loop of a client: passes, control instructions, timing, counting.
 
+use std::ops::Range;
+
 use crate::engine::{Call, CallResult, ClientIndex, Control, Engine, now_ns};
 use crate::fault::Fault;
 use crate::loadfile::Program;
@@ -62,6 +64,8 @@ pub struct Client<'a, E: Engine> {
     loops: Vec<u32>,
     now: u64,
     measuring: bool,
+    /// Whether it executes its PREPARE: whatever the time, nothing of that is measured.
+    preparing: bool,
     pass_start: u64,
     /// Operations of the pass at hand, and those that missed their status or were skipped.
     pass_ops: u64,
@@ -100,6 +104,7 @@ impl<'a, E: Engine> Client<'a, E> {
             loops: Vec::with_capacity(setup.program.loop_depth),
             now: 0,
             measuring: false,
+            preparing: false,
             pass_start: 0,
             pass_ops: 0,
             pass_missed: 0,
@@ -112,6 +117,15 @@ impl<'a, E: Engine> Client<'a, E> {
         }
     }
 
+    /// Executes the loadfile's PREPARE, which is no part of any pass or window.
+    pub async fn prepare(&mut self) {
+        self.preparing = true;
+        self.now = now_ns();
+        self.play(self.setup.program.preparation(), &mut Pace::Closed).await;
+        self.close_all().await;
+        self.preparing = false;
+    }
+
     /// Replays the loadfile until its passes are done, time is up, or the disk is stopped.
     pub async fn run(mut self) -> ClientReport {
         self.now = now_ns();
@@ -120,7 +134,7 @@ impl<'a, E: Engine> Client<'a, E> {
         let mut pace = Pace::new(load, has_times, client, clients, self.now);
         let mut left = load.passes.unwrap_or(u64::MAX);
         let mut ended = Ended::Stopped;
-        while self.pass(&mut pace).await {
+        while self.play(self.setup.program.pass(), &mut pace).await {
             self.close_all().await;
             if self.end_pass() {
                 left -= 1; // passes of the warm-up are not among them
@@ -141,14 +155,15 @@ impl<'a, E: Engine> Client<'a, E> {
         crate::engine::call(self.engine, self.index, call)
     }
 
-    /// One trip through the loadfile; `false` when it was cut short.
-    async fn pass(&mut self, pace: &mut Pace) -> bool {
+    /// One trip through a part of the loadfile; `false` when it was cut short.
+    async fn play(&mut self, part: Range<usize>, pace: &mut Pace) -> bool {
         let program = self.setup.program;
         self.pass_start = self.now;
         (self.pass_ops, self.pass_missed) = (0, 0);
         self.loops.clear();
-        let mut at = 0;
-        while let Some(inst) = program.insts.get(at) {
+        let insts = &program.insts[..part.end];
+        let mut at = part.start;
+        while let Some(inst) = insts.get(at) {
             at += 1;
             let timestamp = timestamp(program, at - 1);
             match inst.op {
@@ -193,9 +208,13 @@ impl<'a, E: Engine> Client<'a, E> {
         if self.must_end() {
             return;
         }
-        if !self.measuring && self.now >= self.setup.control.window().0 {
-            self.measuring = true;
-            (self.setup.at_window)();
+        if !self.measuring {
+            if self.preparing {
+                self.setup.control.count_preparation();
+            } else if self.now >= self.setup.control.window().0 {
+                self.measuring = true;
+                (self.setup.at_window)();
+            }
         }
         self.moved = 0;
         let outcome = self.perform(inst).await;

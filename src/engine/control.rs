@@ -15,6 +15,7 @@ pub struct Control {
     start_ns: AtomicU64,
     end_ns: AtomicU64,
     first_done_ns: AtomicU64,
+    prepared: AtomicU64,
     points: SyncPoints,
 }
 
@@ -30,6 +31,7 @@ impl Control {
             start_ns: AtomicU64::new(u64::MAX),
             end_ns: AtomicU64::new(u64::MAX),
             first_done_ns: AtomicU64::new(u64::MAX),
+            prepared: AtomicU64::new(0),
             points: SyncPoints::new(clients),
         }
     }
@@ -78,6 +80,17 @@ impl Control {
     #[must_use]
     pub fn first_done_ns(&self) -> u64 {
         self.first_done_ns.load(SeqCst)
+    }
+
+    /// A client goes on with its PREPARE.
+    pub fn count_preparation(&self) {
+        self.prepared.fetch_add(1, Relaxed);
+    }
+
+    /// How often clients went on with their PREPARE: as long as it grows, the disk answers.
+    #[must_use]
+    pub fn preparation(&self) -> u64 {
+        self.prepared.load(Relaxed)
     }
 
     /// The clients' synchronisation points.

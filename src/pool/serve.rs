@@ -86,15 +86,18 @@ fn run<E: Engine>(shared: &Shared, thread: u32, engine: &E, left: &Cell<u32>) {
         clients: job.clients,
         keep_passes: job.keep_passes,
     };
-    let clients: Vec<_> = (0..)
+    let mut clients: Vec<_> = (0..)
         .zip(job.clients_of(thread))
-        .map(|(index, client)| Client::new(engine, index, setup(client)).run())
+        .map(|(index, client)| Client::new(engine, index, setup(client)))
         .collect();
+    if job.prepares() {
+        run_clients(engine, clients.iter_mut().map(Client::prepare), |_, ()| {});
+    }
     for _ in &clients {
         let _ = shared.events.send(Event::Ready { disk: job.disk });
     }
     shared.gate.wait();
-    run_clients(engine, clients, |_, report| {
+    run_clients(engine, clients.into_iter().map(Client::run), |_, report| {
         left.set(left.get() - 1);
         let thread = (left.get() == 0).then(|| {
             let cost = at_start.get().and_then(|then| Some(used(engine)?.minus(&then)));

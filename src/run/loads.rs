@@ -44,12 +44,13 @@ pub(super) struct Programs {
 impl Programs {
     pub(super) fn load(request: &RunRequest, warnings: &mut Vec<String>) -> Result<Self, RunError> {
         let mut known = BTreeMap::new();
-        let mut load = |file: Option<&PathBuf>| -> Result<Sized, RunError> {
-            if let Some(known) = known.get(&file.cloned()) {
+        let mut load = |file: Option<&Path>| -> Result<Sized, RunError> {
+            let key = file.map(Path::to_owned);
+            if let Some(known) = known.get(&key) {
                 return Ok(Sized::clone(known));
             }
             let sized = load_one(request, file, warnings)?;
-            known.insert(file.cloned(), sized.clone());
+            known.insert(key, sized.clone());
             Ok(sized)
         };
         let common = if request.loadfiles.is_empty() {
@@ -96,14 +97,11 @@ impl Programs {
 
 fn load_one(
     request: &RunRequest,
-    file: Option<&PathBuf>,
+    file: Option<&Path>,
     warnings: &mut Vec<String>,
 ) -> Result<Sized, RunError> {
     let options = loadfile::Options { lenient: request.lenient };
-    let loaded = match file {
-        None => loadfile::embedded(),
-        Some(file) => loadfile::load(file, &options),
-    };
+    let loaded = loadfile::load(file, &options);
     let loaded = loaded.map_err(|error| RunError::usage(error.to_string()))?;
     if loaded.skipped_lines > 0 {
         let name = &loaded.program.name;

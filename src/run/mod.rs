@@ -19,6 +19,7 @@ mod outlet;
 mod patience;
 mod pools;
 mod prepare;
+mod preparing;
 mod report;
 mod request;
 mod rows;

@@ -9,6 +9,7 @@ mod calls;
 mod client_txt;
 mod disks;
 mod frozen;
+mod loads;
 mod options;
 mod result;
 mod signals;
