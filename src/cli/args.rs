@@ -179,7 +179,8 @@ pub(super) struct CallArgs {
     /// Count reads and writes without making them
     #[arg(long, hide_short_help = true)]
     pub(super) fake_io: bool,
-    /// Open files with O_DIRECT; offsets and sizes of the loadfile must fit the device
+    /// Open files with O_DIRECT, past the page cache; offsets and sizes of the loadfile must be
+    /// multiples of what the disk asks for, which is tried before the start
     #[arg(long, hide_short_help = true)]
     pub(super) direct: bool,
     /// How clients name their files: the whole path, from the working directory, from a descriptor

@@ -17,6 +17,7 @@ mod compile;
 mod dialect;
 mod directive;
 pub mod error;
+pub mod granule;
 mod lexer;
 mod names;
 mod number;

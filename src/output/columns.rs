@@ -215,6 +215,7 @@ columns! {
     Share "share" Condition Text "--share: what the threads of a disk share (cred, fd, fs).";
     Cpus "cpus" Condition Text "--cpus: processors that the threads may use.";
     Compat "compat" Condition Text "--compat: the dbench whose mistakes are kept.";
+    DioAlign "dio_align" Fact Integer "With --direct: bytes that offsets and lengths must be multiples of; 1 where the page cache serves O_DIRECT (tmpfs).";
 }
 
 impl Column {

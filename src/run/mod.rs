@@ -8,6 +8,7 @@
 mod ask;
 mod clean;
 mod cpus;
+mod direct;
 mod drain;
 mod hostfile;
 mod live;

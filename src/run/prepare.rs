@@ -10,9 +10,11 @@ use super::loads::{Assigned, Programs};
 use super::pools::Pools;
 use super::{RunError, RunRequest, Straggler};
 use crate::host::device::{DeviceFacts, Sysfs};
+use crate::host::direct::DirectIo;
 use crate::host::disks;
 use crate::host::preflight::{DiskCheck, Trial, Unusable, check_disk, label, mark_shared};
 use crate::loadfile::Program;
+use crate::loadfile::granule::Granules;
 use crate::output::Status;
 use crate::plan::PathMode;
 
@@ -25,6 +27,10 @@ pub(super) struct ReadyDisk {
     pub(super) device: Option<DeviceFacts>,
     /// Its loadfiles.
     pub(super) programs: Vec<Arc<Program>>,
+    /// For `--direct`: on which boundaries the loadfiles read and write.
+    pub(super) granules: Vec<Arc<Granules>>,
+    /// For `--direct`: what the disk does; known once its run directory is made.
+    pub(super) direct: Option<DirectIo>,
     /// Whether another disk of the run is on the same file system.
     pub(super) same_fs: bool,
 }
@@ -192,6 +198,8 @@ fn join_facts(
         device: check.mount.as_ref().and_then(|mount| sysfs.device_of_mount(mount)),
         same_fs: shared[index].is_some() || shared.contains(&Some(index)),
         programs: load.programs,
+        granules: load.granules,
+        direct: None,
         check,
     };
     Ok(checks.into_iter().zip(loads).enumerate().map(ready).collect())

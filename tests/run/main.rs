@@ -7,6 +7,7 @@ mod common;
 
 mod calls;
 mod client_txt;
+mod direct;
 mod disks;
 mod frozen;
 mod loads;
