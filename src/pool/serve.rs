@@ -29,7 +29,13 @@ pub(super) fn replay(
             run(shared, thread, &SyncEngine::new(layout, control), left);
         }
         (EngineKind::Uring, layouts) => {
-            run(shared, thread, &UringEngine::new(layouts, control).map_err(no_ring)?, left);
+            let engine = UringEngine::new(layouts, control).map_err(no_ring)?;
+            run(
+                shared,
+                thread,
+                &engine.with_fixed_buffers(job.load.direct && !job.in_memory),
+                left,
+            );
         }
         (EngineKind::Sync, _) => return Err("sync serves one client a thread".into()),
         (EngineKind::Hybrid, layouts) => {

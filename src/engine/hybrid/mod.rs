@@ -57,7 +57,8 @@ impl<'a> HybridEngine<'a> {
     /// When the kernel gives no ring.
     pub fn new(layouts: &[SlotLayout], control: &'a Control, backing: Backing) -> io::Result<Self> {
         Ok(Self {
-            ring: UringEngine::new(layouts, control)?,
+            ring: UringEngine::new(layouts, control)?
+                .with_fixed_buffers(backing.direct && backing.device),
             routes: std::array::from_fn(|kind| Cell::new(route(CallKind::ALL[kind], backing))),
             rules: std::array::from_fn(|_| Cell::new(Rule::new(backing.device))),
         })

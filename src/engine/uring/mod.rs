@@ -1,11 +1,13 @@
 //! The engine of io_uring: many clients a thread, every call that can be goes through the ring.
 //!
 //! [`ring`] is the ring, [`entry`] makes entries of calls, [`seat`] is the memory of a client,
+//! [`fixed`] are buffers that the kernel knows beforehand,
 //! [`waits`] keeps those who wait for something else than the kernel, [`available`] says whether
 //! there is a ring to be had. docs/engines.md tells how a turn goes.
 
 mod available;
 mod entry;
+mod fixed;
 mod ring;
 mod seat;
 mod waits;
@@ -73,6 +75,20 @@ impl<'a> UringEngine<'a> {
         })
     }
 
+    /// The same with data buffers that the kernel knows beforehand, where it lets them be: for
+    /// direct I/O, which moves data from and to their pages.
+    #[must_use]
+    pub fn with_fixed_buffers(mut self, direct: bool) -> Self {
+        if direct {
+            #[allow(unsafe_code)]
+            // SAFETY: `drop` takes the buffers back before it frees the seats, which do not move.
+            unsafe {
+                self.ring.get_mut().fix_buffers(&self.seats);
+            }
+        }
+        self
+    }
+
     #[inline]
     fn seat(&self, client: ClientIndex) -> &Seat {
         &self.seats[client as usize]
@@ -121,7 +137,7 @@ impl<'a> UringEngine<'a> {
     pub(super) fn through(&self, client: ClientIndex, kind: CallKind, call: Call) -> Step {
         let seat = self.seat(client);
         let mut ring = self.ring.borrow_mut();
-        let Some(entry) = entry::build(&ring, seat, &call) else {
+        let Some(entry) = entry::build(&ring, seat, client, &call) else {
             drop(ring);
             return self.inline(client, kind, call);
         };
@@ -310,6 +326,7 @@ impl Drop for UringEngine<'_> {
             ring.drain(|user_data, _| left -= u64::from(user_data != NOBODY));
         }
         if left == 0 {
+            ring.forget_buffers();
             #[allow(unsafe_code)]
             // SAFETY: dropped once, here; nothing uses the seats after this.
             unsafe {
