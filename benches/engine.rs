@@ -58,6 +58,7 @@ fn replay(program: &Program, data: Data, passes: u64) -> Duration {
         shard: &shard,
         errors: &errors,
         at_window: &|| {},
+        prepared: None,
         disk: 0,
         client: 0,
         clients: 1,

@@ -154,13 +154,17 @@ pub(super) struct ResultArgs {
 #[command(next_help_heading = "Calls")]
 pub(super) struct CallArgs {
     /// How calls reach the kernel
-    #[arg(long, value_enum, default_value_t = EngineArg::Sync, hide_short_help = true)]
+    #[arg(long, value_enum, default_value_t = EngineArg::Hybrid, hide_short_help = true)]
     pub(super) engine: EngineArg,
     /// Threads that serve a disk's clients, with hybrid and uring [default: what keeps all CPUs
     /// busy, at least 2]
     #[arg(long, value_name = "N", hide_short_help = true,
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(super) threads_per_disk: Option<u32>,
+    /// Which way calls go with hybrid: auto, inline, ring, or a file of lines such as 'stat inline'
+    /// [default: auto]
+    #[arg(long, value_name = "HOW|FILE", hide_short_help = true)]
+    pub(super) route: Option<PathBuf>,
     /// Open files with O_SYNC
     #[arg(short = 's', long, hide_short_help = true)]
     pub(super) sync_open: bool,

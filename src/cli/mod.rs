@@ -3,6 +3,7 @@
 mod args;
 mod check;
 mod request;
+mod route;
 
 use std::ffi::OsString;
 use std::io::Write;

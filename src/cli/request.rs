@@ -95,6 +95,7 @@ fn load_of(load: &LoadArgs, passes: Option<u64>, calls: &CallArgs) -> Result<Loa
         timing: timing(&load.timestamps)?,
         rate: load.rate,
         passes,
+        routes: super::route::routes(calls)?,
         path: match calls.path {
             PathArg::Absolute => PathMode::Absolute,
             PathArg::Cwd => PathMode::Cwd,

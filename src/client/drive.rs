@@ -33,7 +33,10 @@ pub struct ClientSetup<'a> {
     /// Where it tells of unexpected outcomes.
     pub errors: &'a ErrorLog,
     /// Called once, before its first operation of the measured window.
-    pub at_window: &'a dyn Fn(),
+    pub at_window: &'a (dyn Fn() + Sync),
+    /// For disks with a PREPARE: called when the client has made its own. Then it waits for
+    /// [`Control::start`].
+    pub prepared: Option<&'a (dyn Fn() + Sync)>,
     /// Number of the disk.
     pub disk: u32,
     /// Number of the client within the disk.
@@ -117,17 +120,24 @@ impl<'a, E: Engine> Client<'a, E> {
         }
     }
 
-    /// Executes the loadfile's PREPARE, which is no part of any pass or window.
-    pub async fn prepare(&mut self) {
+    /// Executes the loadfile's PREPARE, which is no part of any pass or window, and waits for the
+    /// others.
+    async fn prepare(&mut self, prepared: &(dyn Fn() + Sync)) {
         self.preparing = true;
         self.now = now_ns();
         self.play(self.setup.program.preparation(), &mut Pace::Closed).await;
         self.close_all().await;
         self.preparing = false;
+        prepared();
+        let (client, value) = self.setup.control.start_point();
+        self.call(Call::Await { client, value }).await.ok();
     }
 
     /// Replays the loadfile until its passes are done, time is up, or the disk is stopped.
     pub async fn run(mut self) -> ClientReport {
+        if let Some(prepared) = self.setup.prepared {
+            self.prepare(prepared).await;
+        }
         self.now = now_ns();
         let has_times = self.setup.program.times.is_some();
         let ClientSetup { load, client, clients, .. } = self.setup;
@@ -285,7 +295,8 @@ impl<'a, E: Engine> Client<'a, E> {
         let for_client = self.values.get(program, child);
         let value = self.values.get(program, value);
         self.waiting = Some(Waiting { line: inst.line, for_client, value, since_ns: self.now });
-        let client = u32::try_from(for_client).unwrap_or(u32::MAX);
+        let exists = |client: &u32| *client < self.setup.clients;
+        let client = u32::try_from(for_client).ok().filter(exists).unwrap_or(u32::MAX);
         let reached = self.call(Call::Await { client, value }).await;
         self.now = now_ns();
         // A client that does not exist is not waited for, but stays in the report.

@@ -48,6 +48,7 @@ fn setup<'a>(
         shard,
         errors,
         at_window: &|| (),
+        prepared: None,
         disk: 0,
         client: 0,
         clients: 1,
@@ -78,14 +79,24 @@ fn a_preparation_is_made_once_and_not_counted() {
     let engine = ScriptedEngine::new(&layout, [OK, fd(5), OK, fd(8), fd(8)]);
     let (control, shard, errors) = (Control::new(1), Shard::new(false), ErrorLog::default());
     let setup = setup(&program, &load, &control, &shard, &errors);
-    let mut client = Client::new(&engine, 0, setup);
+    let ready = std::sync::atomic::AtomicU32::new(0);
+    let prepared = || {
+        ready.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+    };
     control.set_window(0, u64::MAX); // although the window is open
-    to_the_end(client.prepare());
-    let made =
-        ["stat /d/f", "open /d/f 0o102 600", "fstat 5", "pwrite 5 8 8", "pwrite 5 16 8", "close 5"];
-    assert_eq!(engine.log(), made);
-    assert_eq!(control.preparation(), 3);
+    let client = Client::new(&engine, 0, ClientSetup { prepared: Some(&prepared), ..setup });
     let report = to_the_end(client.run());
+    let made = [
+        "stat /d/f",
+        "open /d/f 0o102 600",
+        "fstat 5",
+        "pwrite 5 8 8",
+        "pwrite 5 16 8",
+        "close 5",
+        "await 1 1", // behind the only client: the start
+    ];
+    assert_eq!(engine.log()[..made.len()], made);
+    assert_eq!((control.preparation(), ready.into_inner()), (3, 1));
     // The handle is closed, and the numbers go on.
     assert_eq!(engine.log()[made.len()..], ["statfs /d", "statfs /d"]);
     assert_eq!((report.passes.count, report.warmup_errors), (2, 0));

@@ -32,7 +32,8 @@ impl Control {
             end_ns: AtomicU64::new(u64::MAX),
             first_done_ns: AtomicU64::new(u64::MAX),
             prepared: AtomicU64::new(0),
-            points: SyncPoints::new(clients),
+            // The last one is the start.
+            points: SyncPoints::new(clients + 1),
         }
     }
 
@@ -80,6 +81,18 @@ impl Control {
     #[must_use]
     pub fn first_done_ns(&self) -> u64 {
         self.first_done_ns.load(SeqCst)
+    }
+
+    /// What clients wait for that have made their preparations, with [`super::Call::Await`].
+    #[must_use]
+    pub fn start_point(&self) -> (u32, i64) {
+        (self.points.0.len() as u32 - 1, 1)
+    }
+
+    /// Lets clients go that wait for [`Control::start_point`].
+    pub fn start(&self) {
+        let (point, value) = self.start_point();
+        self.points.set(point, value);
     }
 
     /// A client goes on with its PREPARE.

@@ -1,76 +1,38 @@
-//! Kinds of calls, and counts of which way they went.
+//! Which way calls went, by kind.
 
-use super::Call;
+use super::{Call, CallKind};
 
-macro_rules! kinds {
-    ($($kind:ident $word:literal),+ $(,)?) => {
-        /// What a [`Call`] is, without its operands.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[repr(u8)]
-        pub enum CallKind { $(#[doc = concat!("`", $word, "`.")] $kind),+ }
-
-        impl CallKind {
-            /// Every kind; `ALL[kind.index()] == kind`.
-            pub const ALL: &'static [Self] = &[$(Self::$kind),+];
-
-            /// The word in results.
-            #[must_use]
-            pub const fn word(self) -> &'static str {
-                match self { $(Self::$kind => $word),+ }
-            }
-        }
-    };
-}
-
-kinds! {
-    Stat "stat", Open "open", Create "create", Close "close", Mkdir "mkdir", Rmdir "rmdir",
-    Unlink "unlink", Rename "rename", Deltree "deltree", Read "read", Write "write",
-    Fsync "fsync", Fdatasync "fdatasync", Fstat "fstat", Getdents "getdents", Statfs "statfs",
-    Futimens "futimens", Lock "lock", Getxattr "getxattr", Fgetxattr "fgetxattr",
-    Fsetxattr "fsetxattr", Wait "wait",
-}
-
-impl CallKind {
-    /// How many there are.
-    pub const COUNT: usize = Self::ALL.len();
-
-    /// The kind of a call. An open that may make or cut a file is a kind of its own.
+impl Call {
+    /// What it is. An open that may make or cut a file is a kind of its own.
     #[inline]
     #[must_use]
-    pub const fn of(call: &Call) -> Self {
-        match call {
-            Call::Stat(_) => Self::Stat,
-            Call::Open { flags, .. } if *flags & (libc::O_CREAT | libc::O_TRUNC) != 0 => {
-                Self::Create
+    pub const fn kind(&self) -> CallKind {
+        match self {
+            Self::Stat(_) => CallKind::Stat,
+            Self::Open { flags, .. } if *flags & (libc::O_CREAT | libc::O_TRUNC) != 0 => {
+                CallKind::Create
             }
-            Call::Open { .. } => Self::Open,
-            Call::Close(_) => Self::Close,
-            Call::Mkdir { .. } => Self::Mkdir,
-            Call::Rmdir(_) => Self::Rmdir,
-            Call::Unlink(_) => Self::Unlink,
-            Call::Rename => Self::Rename,
-            Call::Deltree(_) => Self::Deltree,
-            Call::Read { .. } => Self::Read,
-            Call::Write { .. } => Self::Write,
-            Call::Fsync(_) => Self::Fsync,
-            Call::Fdatasync(_) => Self::Fdatasync,
-            Call::Fstat(_) => Self::Fstat,
-            Call::Getdents(_) => Self::Getdents,
-            Call::Statfs(_) => Self::Statfs,
-            Call::Futimens { .. } => Self::Futimens,
-            Call::Lock { .. } => Self::Lock,
-            Call::Getxattr(_) => Self::Getxattr,
-            Call::Fgetxattr(_) => Self::Fgetxattr,
-            Call::Fsetxattr(_) => Self::Fsetxattr,
-            Call::Sleep { .. } | Call::Await { .. } => Self::Wait,
+            Self::Open { .. } => CallKind::Open,
+            Self::Close(_) => CallKind::Close,
+            Self::Mkdir { .. } => CallKind::Mkdir,
+            Self::Rmdir(_) => CallKind::Rmdir,
+            Self::Unlink(_) => CallKind::Unlink,
+            Self::Rename => CallKind::Rename,
+            Self::Deltree(_) => CallKind::Deltree,
+            Self::Read { .. } => CallKind::Read,
+            Self::Write { .. } => CallKind::Write,
+            Self::Fsync(_) => CallKind::Fsync,
+            Self::Fdatasync(_) => CallKind::Fdatasync,
+            Self::Fstat(_) => CallKind::Fstat,
+            Self::Getdents(_) => CallKind::Getdents,
+            Self::Statfs(_) => CallKind::Statfs,
+            Self::Futimens { .. } => CallKind::Futimens,
+            Self::Lock { .. } => CallKind::Lock,
+            Self::Getxattr(_) => CallKind::Getxattr,
+            Self::Fgetxattr(_) => CallKind::Fgetxattr,
+            Self::Fsetxattr(_) => CallKind::Fsetxattr,
+            Self::Sleep { .. } | Self::Await { .. } => CallKind::Wait,
         }
-    }
-
-    /// Position in [`CallKind::ALL`].
-    #[inline]
-    #[must_use]
-    pub const fn index(self) -> usize {
-        self as usize
     }
 }
 
@@ -84,13 +46,20 @@ pub enum Way {
     Tried,
     /// Through the ring.
     Ring,
+    /// A system call that waits, while another thread served the other clients.
+    Aside,
+}
+
+impl Way {
+    /// How many there are.
+    pub const COUNT: usize = 4;
 }
 
 /// What an engine did, by kind of call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Calls by kind and [`Way`].
-    pub calls: [[u64; 3]; CallKind::COUNT],
+    pub calls: [[u64; Way::COUNT]; CallKind::COUNT],
     /// Times that the thread entered the kernel for its ring.
     pub enters: u64,
     /// Completions that found no room in the completion queue. Must be 0.
@@ -128,7 +97,7 @@ mod tests {
 
     #[test]
     fn an_open_that_changes_something_is_a_create() {
-        let open = |flags| CallKind::of(&Call::Open { path: PathSlot::First, flags, mode: 0 });
+        let open = |flags| Call::Open { path: PathSlot::First, flags, mode: 0 }.kind();
         assert_eq!(open(libc::O_RDWR), CallKind::Open);
         assert_eq!(open(libc::O_RDWR | libc::O_TRUNC), CallKind::Create);
         assert_eq!(open(libc::O_CREAT), CallKind::Create);

@@ -15,23 +15,25 @@ mod scripted;
 mod slot;
 mod sync;
 pub mod sys;
+mod turn;
 mod uring;
 
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use clock::thread_cpu_ns;
+use crate::plan::CallKind;
 
 pub use clock::now_ns;
 pub use control::{Control, SyncPoints};
-pub use hybrid::{Backing, HybridEngine};
-pub use kind::{CallKind, Traffic, Way};
+pub use hybrid::{Backing, HybridEngine, Watch};
+pub use kind::{Traffic, Way};
 pub use null::NullEngine;
 pub use scripted::{Reply, ScriptedEngine};
 pub use slot::{Slot, SlotLayout, count_entries, has_entry};
 pub use sync::SyncEngine;
 pub use sys::{Directory, PathBuffer, Stat};
+pub use turn::Turn;
 pub use uring::{NoRing, UringEngine, rings_are_usable};
 
 /// Index of a client among those of its engine.

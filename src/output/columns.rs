@@ -103,7 +103,7 @@ columns! {
     ExperimentId "experiment_id" Key Text "Name of the experiment that the run belongs to.";
     BootId "boot_id" Key Text "The kernel's name for the current boot (random/boot_id).";
     RunLabel "run_label" Key Text "What was given with --label.";
-    Row "row" Key Text "What kind of row this is: summary, interval, pass, error or effect.";
+    Row "row" Key Text "What kind of row this is: summary, interval, pass, error, call or effect.";
     TsUtc "ts_utc" Key Text "When the row was made, UTC, RFC 3339 with a Z.";
     Host "host" Key Text "Host name, or all.";
     Rank "rank" Key Integer "Rank of the process among those of a run on several hosts.";
@@ -215,6 +215,10 @@ columns! {
     Share "share" Condition Text "--share: what the threads of a disk share (cred, fd, fs).";
     Cpus "cpus" Condition Text "--cpus: processors that the threads may use.";
     Compat "compat" Condition Text "--compat: the dbench whose mistakes are kept.";
+    CallsInline "calls_inline" Measure Integer "System calls made at once by a thread of the disk.";
+    CallsTried "calls_tried" Measure Integer "System calls made in a form that does not wait.";
+    CallsRing "calls_ring" Measure Integer "System calls made through io_uring.";
+    CallsAside "calls_aside" Measure Integer "System calls made while a stand-in served the other clients.";
     DioAlign "dio_align" Fact Integer "With --direct: bytes that offsets and lengths must be multiples of; 1 where the page cache serves O_DIRECT (tmpfs).";
 }
 

@@ -25,6 +25,8 @@ pub struct Load {
     pub rate: Option<f64>,
     /// Passes of each client; `None` goes on until time is up.
     pub passes: Option<u64>,
+    /// Which way calls go, where the engine has a choice.
+    pub routes: super::Routes,
     /// How clients name their files.
     pub path: PathMode,
     /// What client threads of a disk share.
@@ -49,6 +51,7 @@ impl Default for Load {
             timing: Timing::Honour { speed: 1.0 },
             rate: None,
             passes: None,
+            routes: super::Routes::default(),
             path: PathMode::Absolute,
             share: Share::default(),
             cpus: Vec::new(),

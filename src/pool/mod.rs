@@ -6,6 +6,7 @@
 //! threads of all disks wait at one [`Gate`]. A thread that a disk holds up can neither keep a file of the process open nor be
 //! waited for by accident: nobody joins a pool thread, they send events.
 
+mod crew;
 mod exec;
 mod gate;
 mod serve;
@@ -19,7 +20,7 @@ pub use exec::run_clients;
 pub use gate::Gate;
 
 use crate::client::{ClientReport, ErrorLog};
-use crate::engine::{Control, Traffic};
+use crate::engine::{Control, Traffic, Watch};
 use crate::host::cost::ThreadCost;
 use crate::loadfile::Program;
 use crate::metrics::Shard;
@@ -138,7 +139,8 @@ fn shard_count(threads: u32) -> u32 {
 /// Starts a disk's threads; they send events and wait at the gate.
 ///
 /// The channel is the standard library's, which wakes its reader by a futex: a pool thread has no
-/// descriptor through which it could wake an event loop.
+/// descriptor through which it could wake an event loop. A hybrid engine's threads need a `watch` to
+/// have stand-ins.
 ///
 /// # Errors
 ///
@@ -146,6 +148,7 @@ fn shard_count(threads: u32) -> u32 {
 pub fn start(
     job: DiskJob,
     gate: Arc<Gate>,
+    watch: Option<Arc<Watch>>,
     events: Sender<Event>,
 ) -> std::io::Result<Arc<DiskState>> {
     let shards = shard_count(job.threads);
@@ -154,6 +157,6 @@ pub fn start(
         shards: (0..shards).map(|_| Shard::new(shards < job.threads)).collect(),
         errors: ErrorLog::default(),
     });
-    thread::start_leader(Arc::new(job), Arc::clone(&state), gate, events)?;
+    thread::start_leader(Arc::new(job), Arc::clone(&state), gate, watch, events)?;
     Ok(state)
 }

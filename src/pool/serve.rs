@@ -1,13 +1,16 @@
 //! What a pool thread does: it makes its clients and their engine, waits at the gate, and runs them.
 
-use std::cell::Cell;
 use std::os::unix::ffi::OsStrExt;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::ThreadId;
 
-use super::thread::Shared;
+use super::crew::{Crew, Dismiss};
+use super::thread::{STACK, Shared};
 use super::{DiskJob, Event, ThreadReport, run_clients};
-use crate::client::{Client, ClientSetup, max_path_len};
+use crate::client::{Client, ClientReport, ClientSetup, max_path_len};
 use crate::engine::{
-    Backing, Directory, Engine, HybridEngine, SlotLayout, SyncEngine, UringEngine,
+    Backing, Directory, Engine, HybridEngine, SlotLayout, SyncEngine, Turn, UringEngine,
 };
 use crate::host::cost::ThreadCost;
 use crate::plan::{EngineKind, PathMode};
@@ -17,7 +20,7 @@ pub(super) fn replay(
     shared: &Shared,
     thread: u32,
     directory: Directory,
-    left: &Cell<u32>,
+    left: &AtomicU32,
 ) -> Result<(), String> {
     let (job, control) = (&shared.job, &shared.state.control);
     let layouts: Vec<SlotLayout> =
@@ -44,8 +47,18 @@ pub(super) fn replay(
                 direct: job.load.direct,
                 sync_writes: job.load.sync_open,
             };
-            let engine = HybridEngine::new(layouts, control, backing).map_err(no_ring)?;
-            run(shared, thread, &engine, left);
+            // Nothing in memory holds a thread up for long.
+            let turn = backing.device.then(Arc::<Turn>::default);
+            let routes = &job.load.routes;
+            let engine = HybridEngine::new(layouts, control, backing, routes, turn.clone())
+                .map_err(no_ring)?;
+            match (turn, &shared.watch) {
+                (Some(turn), Some(watch)) => {
+                    watch.add(&turn);
+                    run_with_stand_in(shared, thread, &engine, left)?;
+                }
+                _ => run(shared, thread, &engine, left),
+            }
         }
     }
     Ok(())
@@ -65,51 +78,152 @@ fn layout(job: &DiskJob, client: u32, directory: Directory) -> SlotLayout {
     }
 }
 
-/// What this thread has used so far, and what works for it in the kernel.
-fn used<E: Engine>(engine: &E) -> Option<ThreadCost> {
-    let has_workers = engine.traffic().is_some_and(|traffic| traffic.enters > 0);
-    if has_workers { ThreadCost::now_with_workers() } else { ThreadCost::now() }.ok()
+/// What a thread used up to the start of the measured window.
+struct Start {
+    thread: ThreadId,
+    cost: OnceLock<ThreadCost>,
+    /// Whether kernel threads work for it.
+    workers: bool,
+    /// Costs of the stand-in, up to when it last had nothing to do.
+    stand_in: Mutex<ThreadCost>,
+}
+
+impl Start {
+    fn new(job: &DiskJob) -> Self {
+        let workers = match job.engine {
+            EngineKind::Sync => false,
+            EngineKind::Hybrid => !job.in_memory,
+            EngineKind::Uring => true,
+        };
+        let thread = std::thread::current().id();
+        Self { thread, cost: OnceLock::new(), workers, stand_in: Mutex::default() }
+    }
+
+    fn used(&self, workers: bool) -> Option<ThreadCost> {
+        let helped = self.stand_in.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = if workers { ThreadCost::now_with_workers() } else { ThreadCost::now() };
+        Some(own.ok()?.plus(&helped))
+    }
+
+    /// The measured window has begun, as a client has just seen.
+    fn at_window(&self) {
+        // A client that a stand-in serves leaves that to one of the pool thread's.
+        if self.cost.get().is_none()
+            && std::thread::current().id() == self.thread
+            && let Some(used) = self.used(self.workers)
+        {
+            let _ = self.cost.set(used);
+        }
+    }
+
+    /// The stand-in has nothing to do.
+    fn stand_in_rests(&self) {
+        let mut cost = self.stand_in.lock().unwrap_or_else(PoisonError::into_inner);
+        *cost = ThreadCost::now_with_workers().unwrap_or(*cost);
+    }
+}
+
+/// A client is ready.
+fn ready(shared: &Shared) {
+    let _ = shared.events.send(Event::Ready { disk: shared.job.disk });
+}
+
+/// What a thread tells of its clients.
+struct Account<'a, E> {
+    shared: &'a Shared,
+    thread: u32,
+    engine: &'a E,
+    left: &'a AtomicU32,
+    start: &'a Start,
+}
+
+impl<E: Engine> Account<'_, E> {
+    fn setup<'s>(
+        &'s self,
+        at_window: &'s (dyn Fn() + Sync),
+        prepared: &'s (dyn Fn() + Sync),
+        client: u32,
+    ) -> ClientSetup<'s> {
+        let Shared { job, state, .. } = self.shared;
+        ClientSetup {
+            program: job.program(client),
+            load: &job.load,
+            control: &state.control,
+            shard: &state.shards[self.thread as usize % state.shards.len()],
+            errors: &state.errors,
+            at_window,
+            prepared: job.prepares().then_some(prepared),
+            disk: job.disk,
+            client,
+            clients: job.clients,
+            keep_passes: job.keep_passes,
+        }
+    }
+
+    /// A client of the thread has ended.
+    fn done(&self, report: ClientReport) {
+        let last = self.left.fetch_sub(1, SeqCst) == 1;
+        let thread = last.then(|| {
+            let traffic = self.engine.traffic();
+            let workers = traffic.as_ref().is_some_and(|traffic| traffic.enters > 0);
+            let now = || self.start.used(self.start.workers || workers);
+            let cost = self.start.cost.get().and_then(|then| Some(now()?.minus(then)));
+            Box::new(ThreadReport { cost, traffic })
+        });
+        let (disk, report) = (self.shared.job.disk, Box::new(report));
+        let _ = self.shared.events.send(Event::Done { disk, report, thread });
+    }
+
+    /// Says that the clients are ready, and waits for the others. Clients that have something to
+    /// prepare do that each for itself.
+    fn wait_at_gate(&self) {
+        if !self.shared.job.prepares() {
+            (0..self.left.load(SeqCst)).for_each(|_| ready(self.shared));
+            self.shared.gate.wait();
+        }
+    }
 }
 
 /// Runs a thread's clients over an engine, and tells of each as it ends.
-fn run<E: Engine>(shared: &Shared, thread: u32, engine: &E, left: &Cell<u32>) {
-    let Shared { job, state, .. } = shared;
-    let at_start = Cell::new(None);
-    let at_window = || {
-        if at_start.get().is_none() {
-            at_start.set(used(engine));
-        }
-    };
-    let setup = |client| ClientSetup {
-        program: job.program(client),
-        load: &job.load,
-        control: &state.control,
-        shard: &state.shards[thread as usize % state.shards.len()],
-        errors: &state.errors,
-        at_window: &at_window,
-        disk: job.disk,
-        client,
-        clients: job.clients,
-        keep_passes: job.keep_passes,
-    };
-    let mut clients: Vec<_> = (0..)
-        .zip(job.clients_of(thread))
-        .map(|(index, client)| Client::new(engine, index, setup(client)))
+fn run<E: Engine>(shared: &Shared, thread: u32, engine: &E, left: &AtomicU32) {
+    let start = Start::new(&shared.job);
+    let at_window = || start.at_window();
+    let account = Account { shared, thread, engine, left, start: &start };
+    let prepared = || ready(shared);
+    let clients: Vec<_> = (0..)
+        .zip(shared.job.clients_of(thread))
+        .map(|(index, client)| {
+            Client::new(engine, index, account.setup(&at_window, &prepared, client)).run()
+        })
         .collect();
-    if job.prepares() {
-        run_clients(engine, clients.iter_mut().map(Client::prepare), |_, ()| {});
-    }
-    for _ in &clients {
-        let _ = shared.events.send(Event::Ready { disk: job.disk });
-    }
-    shared.gate.wait();
-    run_clients(engine, clients.into_iter().map(Client::run), |_, report| {
-        left.set(left.get() - 1);
-        let thread = (left.get() == 0).then(|| {
-            let cost = at_start.get().and_then(|then| Some(used(engine)?.minus(&then)));
-            Box::new(ThreadReport { cost, traffic: engine.traffic() })
-        });
-        let report = Box::new(report);
-        let _ = shared.events.send(Event::Done { disk: job.disk, report, thread });
+    account.wait_at_gate();
+    run_clients(engine, clients, |_, report| account.done(report));
+}
+
+/// The same with a second thread, which shares this one's descriptors and working directory.
+fn run_with_stand_in(
+    shared: &Shared,
+    thread: u32,
+    engine: &HybridEngine<'_>,
+    left: &AtomicU32,
+) -> Result<(), String> {
+    let start = Start::new(&shared.job);
+    let at_window = || start.at_window();
+    let account = Account { shared, thread, engine, left, start: &start };
+    let prepared = || ready(shared);
+    let clients = (0..).zip(shared.job.clients_of(thread)).map(|(index, client)| {
+        Client::new(engine, index, account.setup(&at_window, &prepared, client)).run()
     });
+    let crew = Crew::new(engine, clients, |_, report| account.done(report));
+    std::thread::scope(|scope| {
+        let _end = Dismiss(engine);
+        let name = format!("disk{}-t{thread}s", shared.job.disk);
+        let stand_in = std::thread::Builder::new().name(name).stack_size(STACK);
+        stand_in
+            .spawn_scoped(scope, || crew.stand_in(|| start.stand_in_rests()))
+            .map_err(|error| format!("cannot start the stand-in of thread {thread}: {error}"))?;
+        account.wait_at_gate();
+        crew.run();
+        Ok(())
+    })
 }

@@ -1,23 +1,23 @@
 //! The threads: what they shed before they start, and what they do.
 
 use std::any::Any;
-use std::cell::Cell;
 use std::num::NonZeroU64;
 use std::os::fd::{AsFd, IntoRawFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::mpsc::Sender;
 
 use rustix::fs::{Mode, OFlags};
 
 use super::serve::replay;
 use super::{DiskJob, DiskState, Event, Gate};
-use crate::engine::Directory;
+use crate::engine::{Directory, Watch};
 use crate::host::sys;
 use crate::plan::{PathMode, Timing};
 
 /// Stack of a pool thread: its futures live on the heap, its deepest call is a Deltree.
-const STACK: usize = 256 * 1024;
+pub(super) const STACK: usize = 256 * 1024;
 
 /// What every thread of a disk needs.
 #[derive(Clone)]
@@ -25,6 +25,7 @@ pub(super) struct Shared {
     pub(super) job: Arc<DiskJob>,
     pub(super) state: Arc<DiskState>,
     pub(super) gate: Arc<Gate>,
+    pub(super) watch: Option<Arc<Watch>>,
     pub(super) events: Sender<Event>,
 }
 
@@ -39,9 +40,10 @@ pub(super) fn start_leader(
     job: Arc<DiskJob>,
     state: Arc<DiskState>,
     gate: Arc<Gate>,
+    watch: Option<Arc<Watch>>,
     events: Sender<Event>,
 ) -> std::io::Result<()> {
-    let shared = Shared { job, state, gate, events };
+    let shared = Shared { job, state, gate, watch, events };
     let name = format!("disk{}", shared.job.disk);
     std::thread::Builder::new().name(name).stack_size(STACK).spawn(move || lead(&shared))?;
     Ok(())
@@ -112,15 +114,15 @@ fn open_root(job: &DiskJob) -> Result<OwnedFd, String> {
 /// The life of a pool thread. Client i of a disk belongs to thread i modulo their number, so the
 /// number of a thread is that of its first client.
 fn serve(shared: &Shared, thread: u32, directory: Directory) {
-    let left = Cell::new(shared.job.clients_of(thread).len() as u32);
+    let left = AtomicU32::new(shared.job.clients_of(thread).len() as u32);
     let run = || -> Result<(), String> {
         let directory = prepare_thread(&shared.job, directory)?;
         replay(shared, thread, directory, &left)
     };
     match catch_unwind(AssertUnwindSafe(run)) {
         Ok(Ok(())) => {}
-        Ok(Err(reason)) => shared.failed(Some(thread), left.get(), reason),
-        Err(panic) => shared.failed(Some(thread), left.get(), panic_text(&*panic)),
+        Ok(Err(reason)) => shared.failed(Some(thread), left.load(SeqCst), reason),
+        Err(panic) => shared.failed(Some(thread), left.load(SeqCst), panic_text(&*panic)),
     }
 }
 

@@ -132,6 +132,7 @@ impl<'a> Meter<'a> {
         }
         (self.last_frame_ns, self.next_frame_ns) = (now_ns(), now_ns() + nanos(FRAME));
         gate.open();
+        self.disks.iter().for_each(|disk| disk.state.control.start());
     }
 
     /// Watches the window until all clients have ended, or time and grace are over.

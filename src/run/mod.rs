@@ -25,6 +25,7 @@ mod report;
 mod request;
 mod rows;
 mod setup;
+mod traffic;
 mod window;
 mod worker;
 

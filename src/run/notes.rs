@@ -6,7 +6,6 @@ use super::outcome::Outcome;
 use super::prepare::{LeftOut, Prepared};
 use super::window::{Cut, Window};
 use crate::client::Waiting;
-use crate::engine::{CallKind, Traffic, Way};
 use crate::op::OpKind;
 use crate::output::DiskLine;
 use crate::units::{format_bytes, format_duration};
@@ -77,7 +76,7 @@ pub(super) fn after(
     let mut cost = Cost::default();
     disks.iter().for_each(|disk| cost.merge(&disk.cost));
     notes.extend(cost_note(&cost, outcomes));
-    notes.extend(LiveDisk::traffic_of(disks).iter().flat_map(traffic_notes));
+    notes.extend(LiveDisk::traffic_of(disks).iter().flat_map(super::traffic::notes));
     notes.extend(memory_note(request.clients as usize * disks.len()));
     notes
 }
@@ -186,33 +185,6 @@ fn cost_note(cost: &Cost, outcomes: &[Outcome]) -> Option<String> {
             cost.system.as_secs_f64() * 1e6 / ops as f64
         )
     })
-}
-
-/// Which way calls went, where they had a choice.
-fn traffic_notes(traffic: &Traffic) -> Vec<String> {
-    let [inline, tried, ring] = [Way::Inline, Way::Tried, Way::Ring].map(|way| traffic.total(way));
-    let share = |part: u64, all: u64| 100.0 * part as f64 / all.max(1) as f64;
-    let all = inline + tried + ring;
-    let by_kind = CallKind::ALL.iter().filter_map(|kind| {
-        let calls = traffic.calls[kind.index()];
-        let ring = calls[Way::Ring as usize];
-        let part = share(ring, calls.iter().sum());
-        (ring > 0).then(|| format!("{} {part:.1} %", kind.word()))
-    });
-    let by_kind: Vec<_> = by_kind.collect();
-    let mut notes = vec![format!(
-        "calls: {:.1} % made at once, {:.1} % by the ring in {} turns{}{}",
-        share(inline + tried, all),
-        share(ring, all),
-        traffic.enters,
-        if by_kind.is_empty() { "" } else { ": " },
-        by_kind.join(", ")
-    )];
-    if traffic.overflow > 0 {
-        let n = traffic.overflow;
-        notes.push(format!("{n} completions found no room in a ring: please report this"));
-    }
-    notes
 }
 
 /// Peak memory of this process, from `VmHWM`.

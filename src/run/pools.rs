@@ -3,7 +3,7 @@
 use super::{RunError, RunRequest};
 use crate::engine::rings_are_usable;
 use crate::host::limits;
-use crate::plan::{EngineKind, threads_per_disk};
+use crate::plan::{EngineKind, Routes, threads_per_disk};
 use crate::units::format_bytes;
 
 /// Descriptors of a thread beside its clients' handles: a directory, /proc, a ring, and one that
@@ -66,6 +66,16 @@ impl Pools {
         Ok(pools)
     }
 
+    /// What was said of the ways of calls, where the engine has a choice.
+    pub(super) fn routes<'r>(&self, request: &'r RunRequest) -> Option<&'r Routes> {
+        (self.engine == EngineKind::Hybrid).then_some(&request.load.routes)
+    }
+
+    /// Whether threads may have a second one that stands in for them.
+    pub(super) fn has_stand_ins(&self, clients: u32) -> bool {
+        self.engine == EngineKind::Hybrid && self.threads < clients
+    }
+
     /// Without a ring to be had, hybrid becomes sync, on all disks alike.
     fn check_rings(
         &mut self,
@@ -112,7 +122,8 @@ impl Pools {
                  `ulimit -n {own}`"
             )));
         }
-        let threads = disks as u64 * (u64::from(self.threads) + 1) + 8;
+        let each = if self.has_stand_ins(request.clients) { 2 } else { 1 };
+        let threads = disks as u64 * (u64::from(self.threads) * each + 1) + 8;
         if let Some(limit) = limits::max_threads().filter(|limit| limit.value < threads) {
             return Err(RunError::cannot(format!(
                 "{disks} disks x {} clients need {threads} threads, {} allows {}",

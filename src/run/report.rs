@@ -46,6 +46,7 @@ impl Worker<'_> {
         let mut all_rows = Vec::new();
         for (disk, outcome) in disks.iter().zip(&outcomes) {
             all_rows.extend(rows.summary(disk, outcome, run));
+            all_rows.extend(rows.calls(disk));
             all_rows.extend(rows.errors(disk, outcome, run.window));
             all_rows.extend(rows.passes(disk, run.window));
         }

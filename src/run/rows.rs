@@ -1,7 +1,6 @@
 //! Results as rows.
 
 use crate::client::ErrorSample;
-use crate::engine::Traffic;
 use crate::host::diskstats::DeviceCounters;
 use crate::host::facts::HostFacts;
 use crate::host::sample::HostDelta;
@@ -15,6 +14,7 @@ use super::outcome::Outcome;
 use super::pools::Pools;
 use super::prepare::{LeftOut, ReadyDisk};
 use super::request::{cpus_text, data_word, timing_text};
+use super::traffic;
 use super::window::Window;
 
 /// Makes rows: knows what all rows of a run have in common.
@@ -48,6 +48,7 @@ impl RowMaker {
             .set(Column::Gid, rustix::process::getegid().as_raw())
             .set(Column::Engine, pools.engine.word())
             .set(Column::EngineFallback, pools.fallback.clone())
+            .set(Column::Route, pools.routes(request).map(|routes| routes.to_string()))
             .set(Column::Clients, request.clients)
             .set(Column::Threads, pools.threads)
             .set(Column::Seed, request.load.seed);
@@ -103,7 +104,7 @@ impl RowMaker {
         let mut row = self.summary_row(Some(&disk.ready), "all", &all, outcome, run);
         set_rates(&mut row, outcome.rates(None));
         set_cost(&mut row, &disk.cost, all.tally.ops);
-        set_traffic(&mut row, disk.traffic.as_ref());
+        traffic::set(&mut row, disk.traffic.as_ref());
         set_device(&mut row, disk, run);
         if let Some(drain) = &outcome.drain {
             row.set(Column::DrainS, drain.seconds).set(Column::DrainBytes, drain.bytes);
@@ -129,7 +130,7 @@ impl RowMaker {
         let total = all.totals.all();
         let mut row = self.summary_row(None, "all", &total, all, run);
         set_cost(&mut row, &cost, total.tally.ops);
-        set_traffic(&mut row, LiveDisk::traffic_of(disks).as_ref());
+        traffic::set(&mut row, LiveDisk::traffic_of(disks).as_ref());
         if let Some(moved) = device_sums(disks) {
             row.set(Column::DevReadBytes, moved.read_bytes)
                 .set(Column::DevWriteBytes, moved.write_bytes)
@@ -219,6 +220,12 @@ impl RowMaker {
         rows
     }
 
+    /// A row for every kind of call of a disk whose engine had a choice.
+    pub(super) fn calls(&self, disk: &LiveDisk) -> Vec<Row> {
+        let Some(traffic) = &disk.traffic else { return Vec::new() };
+        traffic::rows(traffic, || self.row("call", Some(&disk.ready)))
+    }
+
     /// The row of a disk that was left out.
     pub(super) fn left_out(&self, disk: &LeftOut) -> Row {
         let mut row = self.row("summary", None);
@@ -305,13 +312,6 @@ fn set_cost(row: &mut Row, cost: &Cost, ops: u64) {
         .set(Column::RunDelayS, cost.run_delay.map(|delay| delay.as_secs_f64()))
         .set(Column::CtxVoluntary, cost.voluntary)
         .set(Column::CtxInvoluntary, cost.involuntary);
-}
-
-fn set_traffic(row: &mut Row, traffic: Option<&Traffic>) {
-    if let Some(traffic) = traffic {
-        row.set(Column::IoWqMax, traffic.io_wq_max)
-            .set(Column::PoolWaitS, traffic.waited_ns as f64 / 1e9);
-    }
 }
 
 /// What all devices did in the window, each counted once.

@@ -14,7 +14,7 @@ use super::live::LiveDisk;
 use super::pools::Pools;
 use super::prepare::{LeftOut, ReadyDisk};
 use super::{RunError, RunRequest, Straggler};
-use crate::engine::DOS_ATTRIBUTE;
+use crate::engine::{DOS_ATTRIBUTE, Watch};
 use crate::front::{FromWorker, Link, MadeTree};
 use crate::host::tree::RunTree;
 use crate::output::Status;
@@ -134,6 +134,11 @@ pub(super) fn start_pools(
     events: &mpsc::Sender<Event>,
 ) -> Result<Vec<LiveDisk>, RunError> {
     let load = Arc::new(request.load.clone());
+    let no_thread = |error| RunError::cannot(format!("cannot start a thread: {error}"));
+    let watch = match pools.has_stand_ins(request.clients) {
+        true => Some(Watch::start().map_err(no_thread)?),
+        false => None,
+    };
     let mut live = Vec::new();
     for (number, (ready, tree, made)) in trees.into_iter().enumerate() {
         let stat = rustix::fs::fstat(tree.root_fd())
@@ -150,8 +155,8 @@ pub(super) fn start_pools(
             load: Arc::clone(&load),
             keep_passes: request.pass_rows,
         };
-        let state = pool::start(job, Arc::clone(gate), events.clone())
-            .map_err(|error| RunError::cannot(format!("cannot start a thread: {error}")))?;
+        let state =
+            pool::start(job, Arc::clone(gate), watch.clone(), events.clone()).map_err(no_thread)?;
         live.push(LiveDisk::new(number as u32, ready, tree, made, state, request.clients));
     }
     Ok(live)

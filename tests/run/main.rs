@@ -10,6 +10,7 @@ mod client_txt;
 mod direct;
 mod disks;
 mod frozen;
+mod hybrid;
 mod loads;
 mod options;
 mod result;

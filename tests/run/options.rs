@@ -360,8 +360,12 @@ fn a_descriptor_table_can_be_shared() {
     );
     for (share, open) in [("", 1), ("--share fd", 3), ("--share cred,fd,fs", 3)] {
         let disk = temp_disk();
-        let mut command = jbodbench(["run", "-c", "3", "-t", "10m", "--warmup", "0", "-l"]);
-        command.arg(&load).args(share.split_whitespace()).arg(disk.path());
+        let mut command = jbodbench(["run", "-c", "3", "-t", "10m", "--warmup", "0"]);
+        command
+            .args(["--engine", "sync", "-l"])
+            .arg(&load)
+            .args(share.split_whitespace())
+            .arg(disk.path());
         let running = Running::start(command);
         wait_for_load(disk.path());
         let worker = running.worker();

@@ -6,6 +6,7 @@
 
 mod path;
 mod plain;
+mod relay;
 
 use std::ffi::CStr;
 use std::os::fd::{BorrowedFd, IntoRawFd};
@@ -13,6 +14,7 @@ use std::os::fd::{BorrowedFd, IntoRawFd};
 use rustix::fs::{self, Mode, OFlags, Timespec, Timestamps};
 
 pub use path::PathBuffer;
+pub(super) use relay::Relay;
 
 use super::{CallResult, DOS_ATTRIBUTE, DOS_ATTRIBUTE_LEN, Errno, RawFd};
 

@@ -1,13 +1,14 @@
 //! The engine of io_uring: many clients a thread, every call that can be goes through the ring.
 //!
-//! [`ring`] is the ring, [`entry`] makes entries of calls, [`seat`] is the memory of a client,
-//! [`fixed`] are buffers that the kernel knows beforehand,
+//! [`ring`] is the ring, [`lane`] what a thread needs of one, [`entry`] makes entries of calls,
+//! [`seat`] is the memory of a client, [`fixed`] are buffers that the kernel knows beforehand,
 //! [`waits`] keeps those who wait for something else than the kernel, [`available`] says whether
 //! there is a ring to be had. docs/engines.md tells how a turn goes.
 
 mod available;
 mod entry;
 mod fixed;
+mod lane;
 mod ring;
 mod seat;
 mod waits;
@@ -15,16 +16,18 @@ mod waits;
 #[cfg(test)]
 mod tests;
 
-use std::cell::{Cell, RefCell, RefMut};
+use std::cell::{Cell, OnceCell, RefCell, RefMut};
 use std::io;
 use std::mem::ManuallyDrop;
 use std::time::Duration;
 
 pub use available::{NoRing, rings_are_usable};
 
-use super::kind::{CallKind, Traffic, Way};
+use super::kind::{Traffic, Way};
 use super::sync::execute;
-use super::{Call, CallResult, ClientIndex, Control, Engine, Slot, SlotLayout, Step, now_ns, sys};
+use super::{Call, CallKind, CallResult, ClientIndex, Control, Engine, Slot, SlotLayout, Step};
+use super::{now_ns, sys};
+use lane::Lane;
 use ring::{NOBODY, Ring};
 use seat::{Seat, Stage};
 use waits::{Waits, is_taken};
@@ -33,24 +36,22 @@ use waits::{Waits, is_taken};
 const BUDGET: u32 = 64;
 /// The same while calls are in the kernel, which somebody may be waiting for.
 const SHORT_BUDGET: u32 = 16;
-/// How long an engine that goes away waits for calls that it has cancelled.
-const CANCEL: Duration = Duration::from_millis(500);
 
-/// Serves the clients of one thread by one ring.
+/// Serves the clients of one thread by one ring, or by two if a stand-in helps it.
 #[derive(Debug)]
 pub struct UringEngine<'a> {
-    ring: RefCell<Ring>,
+    /// The pool thread's, and that of its stand-in: a ring serves the thread that built it.
+    lanes: [OnceCell<Lane>; 2],
+    lane: Cell<usize>,
     /// Kept from the automatic drop: see [`UringEngine::drop`].
     seats: ManuallyDrop<Box<[Seat]>>,
     control: &'a Control,
-    /// Calls in the kernel.
-    flying: Cell<u32>,
     waits: RefCell<Waits>,
     /// Clients whose result is there, but who have had their share.
     yielded: RefCell<Vec<ClientIndex>>,
     /// Who made calls last, and how many more it may make.
     turn: Cell<(ClientIndex, u32)>,
-    counts: [[Cell<u64>; 3]; CallKind::COUNT],
+    counts: [[Cell<u64>; Way::COUNT]; CallKind::COUNT],
     waited_ns: Cell<u64>,
 }
 
@@ -61,12 +62,12 @@ impl<'a> UringEngine<'a> {
     ///
     /// When the kernel gives no ring.
     pub fn new(layouts: &[SlotLayout], control: &'a Control) -> io::Result<Self> {
-        let ring = Ring::new(layouts.len() as u32)?;
+        let lane = Lane::new(Ring::new(layouts.len() as u32)?);
         Ok(Self {
-            ring: RefCell::new(ring),
+            lanes: [OnceCell::from(lane), OnceCell::new()],
+            lane: Cell::new(0),
             seats: ManuallyDrop::new(layouts.iter().map(Seat::new).collect()),
             control,
-            flying: Cell::new(0),
             waits: RefCell::default(),
             yielded: RefCell::new(Vec::with_capacity(layouts.len())),
             turn: Cell::new((ClientIndex::MAX, 0)),
@@ -76,17 +77,51 @@ impl<'a> UringEngine<'a> {
     }
 
     /// The same with data buffers that the kernel knows beforehand, where it lets them be: for
-    /// direct I/O, which moves data from and to their pages.
+    /// direct I/O, which moves data from and to their pages. A stand-in does without.
     #[must_use]
     pub fn with_fixed_buffers(mut self, direct: bool) -> Self {
         if direct {
             #[allow(unsafe_code)]
             // SAFETY: `drop` takes the buffers back before it frees the seats, which do not move.
             unsafe {
-                self.ring.get_mut().fix_buffers(&self.seats);
+                if let Some(lane) = self.lanes[0].get_mut() {
+                    lane.ring.get_mut().fix_buffers(&self.seats);
+                }
             }
         }
         self
+    }
+
+    /// The ring of the thread whose turn it is.
+    #[inline]
+    fn lane(&self) -> &Lane {
+        self.lanes[self.lane.get()].get().unwrap_or_else(|| no_ring())
+    }
+
+    /// From here on the ring of this thread is used: 0 is the pool thread, 1 its stand-in.
+    #[inline]
+    pub(super) fn serve(&self, lane: usize) {
+        self.lane.set(lane);
+    }
+
+    /// Whether the thread whose turn it is has a ring.
+    pub(super) fn has_lane(&self) -> bool {
+        self.lanes[self.lane.get()].get().is_some()
+    }
+
+    /// Builds the ring of the thread whose turn it is, if that can be had.
+    pub(super) fn need_lane(&self, clients: u32) {
+        if !self.has_lane()
+            && let Ok(ring) = Ring::new(clients)
+        {
+            self.lanes[self.lane.get()].get_or_init(|| Lane::new(ring));
+        }
+    }
+
+    /// Calls that are in the kernel by the ring of the thread whose turn it is.
+    #[inline]
+    pub(super) fn flying(&self) -> u32 {
+        self.lanes[self.lane.get()].get().map_or(0, |lane| lane.flying.get())
     }
 
     #[inline]
@@ -113,7 +148,7 @@ impl<'a> UringEngine<'a> {
     pub(super) fn settle(&self, client: ClientIndex, result: CallResult) -> Step {
         let (last, left) = self.turn.get();
         if last != client {
-            let budget = if self.flying.get() > 0 { SHORT_BUDGET } else { BUDGET };
+            let budget = if self.flying() > 0 { SHORT_BUDGET } else { BUDGET };
             self.turn.set((client, budget));
         } else if left > 0 {
             self.turn.set((client, left - 1));
@@ -126,7 +161,7 @@ impl<'a> UringEngine<'a> {
         Step::Done(result)
     }
 
-    fn finish(&self, client: ClientIndex, result: CallResult, now_ns: u64) {
+    pub(super) fn finish(&self, client: ClientIndex, result: CallResult, now_ns: u64) {
         let seat = self.seat(client);
         seat.stage.set(Stage::Done(result));
         seat.ready_ns.set(now_ns);
@@ -135,15 +170,15 @@ impl<'a> UringEngine<'a> {
     /// Makes a call by the ring, or at once where there is no operation for it.
     #[inline]
     pub(super) fn through(&self, client: ClientIndex, kind: CallKind, call: Call) -> Step {
-        let seat = self.seat(client);
-        let mut ring = self.ring.borrow_mut();
+        let (seat, lane) = (self.seat(client), self.lane());
+        let mut ring = lane.ring.borrow_mut();
         let Some(entry) = entry::build(&ring, seat, client, &call) else {
             drop(ring);
             return self.inline(client, kind, call);
         };
         self.count(kind, Way::Ring);
         seat.stage.set(Stage::Flying);
-        self.flying.set(self.flying.get() + 1);
+        lane.flying.set(lane.flying.get() + 1);
         #[allow(unsafe_code)]
         // SAFETY: the entry points into the seat (or to constants). From here until `land` nobody
         // is let at its slot (`slot` and `start` refuse while it flies), and seats are freed only
@@ -189,7 +224,7 @@ impl<'a> UringEngine<'a> {
         by: impl FnOnce(CallKind) -> Step,
     ) -> Step {
         assert_eq!(self.seat(client).stage.get(), Stage::Idle, "a client has one call in flight");
-        match CallKind::of(&call) {
+        match call.kind() {
             CallKind::Wait | CallKind::Lock => self.begin_wait(client, call),
             kind => by(kind),
         }
@@ -197,7 +232,8 @@ impl<'a> UringEngine<'a> {
 
     /// Takes in what the kernel has completed.
     fn collect(&self, ready: &mut Vec<ClientIndex>) {
-        let mut ring = self.ring.borrow_mut();
+        let lane = self.lane();
+        let mut ring = lane.ring.borrow_mut();
         let mut landed = 0;
         let mut now = 0;
         ring.drain(|user_data, result| {
@@ -213,16 +249,16 @@ impl<'a> UringEngine<'a> {
             self.seat(client).ready_ns.set(now);
             ready.push(client);
         });
-        self.flying.set(self.flying.get() - landed);
+        lane.flying.set(lane.flying.get() - landed);
     }
 
     /// Waits for the kernel or for time, whichever is first.
     fn wait(&self) {
-        let waits = self.waits.borrow();
+        let (waits, lane) = (self.waits.borrow(), self.lane());
         if waits.is_empty() {
-            return expect_ring(self.ring.borrow_mut().wait(None));
+            return expect_ring(lane.ring.borrow_mut().wait(None));
         }
-        if self.flying.get() == 0
+        if lane.flying.get() == 0
             && let Some(until_ns) = waits.only_sleeps_until()
         {
             return self.control.sleep(until_ns);
@@ -230,11 +266,51 @@ impl<'a> UringEngine<'a> {
         let now = now_ns();
         let left = waits.next_ns(self.control, now).saturating_sub(now);
         let left = Duration::from_nanos(left);
-        if self.flying.get() == 0 {
+        if lane.flying.get() == 0 {
             std::thread::sleep(left);
         } else {
-            expect_ring(self.ring.borrow_mut().wait(Some(left)));
+            expect_ring(lane.ring.borrow_mut().wait(Some(left)));
         }
+    }
+
+    /// Waits at most so long for the kernel, within `outside`.
+    pub(super) fn wait_outside(
+        &self,
+        most: Duration,
+        outside: impl FnOnce(&mut (dyn FnMut() + Send)),
+    ) {
+        if self.flying() == 0 {
+            return outside(&mut || std::thread::sleep(most));
+        }
+        let lane = self.lane();
+        lane.counts(); // what the others are told while the ring is in use
+        let ring = &mut *lane.ring.borrow_mut();
+        outside(&mut || expect_ring(ring.wait(Some(most))));
+    }
+
+    /// The client's call waits for something that the engine does not know.
+    pub(super) fn suspend(&self, client: ClientIndex) {
+        self.seat(client).stage.set(Stage::Waiting);
+    }
+
+    /// Whether a call is in the kernel, or a client waits for something else.
+    pub(super) fn has_something_to_wait_for(&self) -> bool {
+        self.flying() > 0 || !self.waits.borrow().is_empty()
+    }
+
+    /// Names the clients that can go on, without waiting for any.
+    pub(super) fn gather(&self, ready: &mut Vec<ClientIndex>) {
+        if self.flying() > 0 {
+            // Somebody is ready: hand over what was started, but do not wait.
+            if !self.yielded.borrow().is_empty() {
+                expect_ring(self.lane().ring.borrow_mut().flush());
+            }
+            self.collect(ready);
+        }
+        if !self.waits.borrow().is_empty() {
+            self.look_at_waits(ready);
+        }
+        ready.append(&mut self.yielded.borrow_mut());
     }
 
     fn look_at_waits(&self, ready: &mut Vec<ClientIndex>) {
@@ -244,6 +320,11 @@ impl<'a> UringEngine<'a> {
             ready.push(client);
         });
     }
+}
+
+#[cold]
+fn no_ring() -> ! {
+    panic!("this thread has no ring")
 }
 
 /// An error of the ring itself is a defect: the thread ends, and its disk's result says so.
@@ -273,23 +354,10 @@ impl Engine for UringEngine<'_> {
 
     fn reap(&self, ready: &mut Vec<ClientIndex>) {
         let first = ready.len();
-        if self.flying.get() > 0 {
-            // Somebody is ready: hand over what was started, but do not wait.
-            if !self.yielded.borrow().is_empty() {
-                expect_ring(self.ring.borrow_mut().flush());
-            }
-            self.collect(ready);
-        }
-        if !self.waits.borrow().is_empty() {
-            self.look_at_waits(ready);
-        }
-        ready.append(&mut self.yielded.borrow_mut());
-        while ready.len() == first && (self.flying.get() > 0 || !self.waits.borrow().is_empty()) {
+        self.gather(ready);
+        while ready.len() == first && self.has_something_to_wait_for() {
             self.wait();
-            self.collect(ready);
-            if !self.waits.borrow().is_empty() {
-                self.look_at_waits(ready);
-            }
+            self.gather(ready);
         }
     }
 
@@ -301,13 +369,13 @@ impl Engine for UringEngine<'_> {
     }
 
     fn traffic(&self) -> Option<Traffic> {
-        let mut ring = self.ring.borrow_mut();
+        let lanes = || self.lanes.iter().filter_map(OnceCell::get);
         Some(Traffic {
             calls: std::array::from_fn(|kind| self.counts[kind].each_ref().map(Cell::get)),
-            enters: ring.enters(),
-            overflow: ring.overflow(),
+            enters: lanes().map(|lane| lane.counts().enters).sum(),
+            overflow: lanes().map(|lane| lane.counts().overflow).sum(),
             waited_ns: self.waited_ns.get(),
-            io_wq_max: ring.io_wq_max(),
+            io_wq_max: self.lanes[0].get().and_then(|lane| lane.io_wq_max),
         })
     }
 }
@@ -317,16 +385,10 @@ impl Drop for UringEngine<'_> {
     /// call even when that is cancelled (a disk that does not answer), they are leaked: it may
     /// write to them whenever the disk comes back.
     fn drop(&mut self) {
-        let ring = self.ring.get_mut();
-        let mut left = u64::from(self.flying.get());
-        let deadline = now_ns() + CANCEL.as_nanos() as u64;
-        let mut usable = left == 0 || ring.cancel_all().is_ok();
-        while left > 0 && usable && now_ns() < deadline {
-            usable = ring.wait(Some(CANCEL / 10)).is_ok();
-            ring.drain(|user_data, _| left -= u64::from(user_data != NOBODY));
-        }
+        let left: u32 = self.lanes.iter_mut().filter_map(OnceCell::get_mut).map(Lane::cancel).sum();
         if left == 0 {
-            ring.forget_buffers();
+            let lanes = self.lanes.iter_mut().filter_map(OnceCell::get_mut);
+            lanes.for_each(|lane| lane.ring.get_mut().forget_buffers());
             #[allow(unsafe_code)]
             // SAFETY: dropped once, here; nothing uses the seats after this.
             unsafe {

@@ -163,7 +163,7 @@ fn registered_buffers_are_the_clients_own() {
     let (dir, control) = (tempfile::tempdir().unwrap(), control(2));
     let Some(engine) = engine(dir.path(), 2, &control) else { return };
     let engine = engine.with_fixed_buffers(true);
-    let fixed = engine.ring.borrow().fixed;
+    let fixed = engine.lane().ring.borrow().fixed;
     // As root, or where 16 KiB may be locked, they are registered.
     assert_eq!((fixed.read(1), fixed.write(1)), (Some(1), Some(3)));
     for (client, name, bytes) in [(0, "/a", b"abcd"), (1, "/b", b"efgh")] {
@@ -178,5 +178,5 @@ fn registered_buffers_are_the_clients_own() {
     // A client that never reads has an empty place.
     let layout = SlotLayout { max_write: 4096, ..SlotLayout::default() };
     let engine = UringEngine::new(&[layout], &control).unwrap().with_fixed_buffers(true);
-    assert_eq!(engine.ring.borrow().fixed.write(0), Some(1));
+    assert_eq!(engine.lane().ring.borrow().fixed.write(0), Some(1));
 }
