@@ -4,6 +4,7 @@
 //! the command line nor the load; only the modules of floors 0 and 1 may be imported here.
 
 pub mod btrfs;
+pub mod caller;
 pub mod cgroup;
 pub mod cost;
 pub mod cpu;
@@ -21,6 +22,7 @@ pub mod kmsg;
 pub mod limits;
 pub mod marker;
 pub mod mounts;
+pub mod noacl;
 pub mod parents;
 pub mod preflight;
 pub mod procfs;
