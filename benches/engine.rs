@@ -76,6 +76,7 @@ fn replay_by<E: Engine>(
             shard: &shard,
             errors: &errors,
             at_window: &|| {},
+            prepared: None,
             disk: 0,
             client,
             clients,

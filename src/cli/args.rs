@@ -74,8 +74,9 @@ pub(super) struct RunArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Load")]
 pub(super) struct LoadArgs {
-    /// Loadfiles of dbench 3, 4 or 5, plain or gz; several are dealt to the clients of each disk
-    /// [default: a built-in one with the mix of dbench's client.txt]
+    /// Loadfiles of dbench 3, 4 or 5, plain or gz, or built-in loads by name: default, small,
+    /// randread, randwrite, seqread, seqwrite; several are dealt to the clients of each disk
+    /// [default: default, which has the mix of dbench's client.txt]
     #[arg(short, long, value_name = "FILE[,FILE]", value_delimiter = ',')]
     pub(super) loadfile: Vec<PathBuf>,
     /// Another loadfile for one of the disks; may be given several times
@@ -188,7 +189,8 @@ pub(super) struct CallArgs {
     /// Count reads and writes without making them
     #[arg(long, hide_short_help = true)]
     pub(super) fake_io: bool,
-    /// Open files with O_DIRECT; offsets and sizes of the loadfile must fit the device
+    /// Open files with O_DIRECT, past the page cache; offsets and sizes of the loadfile must be
+    /// multiples of what the disk asks for, which is tried before the start
     #[arg(long, hide_short_help = true)]
     pub(super) direct: bool,
     /// How clients name their files: the whole path, from the working directory, from a descriptor
@@ -231,7 +233,7 @@ pub(super) struct SafetyArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  jbodbench check /usr/share/dbench/client.txt")]
 pub(super) struct CheckArgs {
-    /// The loadfile; without one, the built-in load
+    /// A file, or a built-in load: default, small, randread, randwrite, seqread, seqwrite
     #[arg(value_name = "LOADFILE")]
     pub(super) loadfile: Option<PathBuf>,
     /// Form of the report

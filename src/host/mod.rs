@@ -9,6 +9,7 @@ pub mod cgroup;
 pub mod cost;
 pub mod cpu;
 pub mod device;
+pub mod direct;
 pub mod disks;
 pub mod diskstats;
 pub mod errno;

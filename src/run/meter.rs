@@ -7,6 +7,7 @@ use tokio::time::Instant;
 
 use super::live::LiveDisk;
 use super::outlet::Outlet;
+use super::preparing::Preparing;
 use super::rows::RowMaker;
 use super::window::{Cut, Window};
 use super::{RunError, RunRequest};
@@ -83,8 +84,16 @@ impl<'a> Meter<'a> {
     pub(super) async fn wait_for_clients(&mut self) -> Result<(), RunError> {
         let slow = Instant::now() + SLOW_START;
         let mut told = false;
+        let mut preparing = Preparing::new(self.disks, self.request.grace);
         while !self.disks.iter().all(LiveDisk::all_at_gate) && self.cut.is_none() {
             tokio::select! {
+                () = tokio::time::sleep(FRAME), if preparing.is_some() => {
+                    let standing = preparing.as_mut().and_then(|p| p.standing(self.disks));
+                    if let Some(lines) = standing {
+                        lines.iter().for_each(|line| self.progress.note(line));
+                        break;
+                    }
+                }
                 event = self.events.recv() => self.take(event),
                 message = self.link.receive() => self.heed(message),
                 () = tokio::time::sleep_until(slow), if !told => {
@@ -128,6 +137,7 @@ impl<'a> Meter<'a> {
         (self.last_frame_ns, self.next_frame_ns) = (now_ns(), now_ns() + nanos(FRAME));
         self.start_up = age_of_parent();
         gate.open();
+        self.disks.iter().for_each(|disk| disk.state.control.start());
     }
 
     /// Watches the window until all clients have ended, or time and grace are over.

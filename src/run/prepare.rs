@@ -10,9 +10,11 @@ use super::loads::{Assigned, Programs};
 use super::pools::Pools;
 use super::{RunError, RunRequest, Straggler};
 use crate::host::device::{DeviceFacts, Sysfs};
+use crate::host::direct::DirectIo;
 use crate::host::disks;
 use crate::host::preflight::{DiskCheck, Trial, Unusable, check_disk, label, mark_shared};
 use crate::loadfile::Program;
+use crate::loadfile::granule::Granules;
 use crate::output::Status;
 use crate::plan::PathMode;
 
@@ -27,6 +29,10 @@ pub(super) struct ReadyDisk {
     pub(super) programs: Vec<Arc<Program>>,
     /// Largest live data of all its clients, in bytes.
     pub(super) need_bytes: u64,
+    /// For `--direct`: on which boundaries the loadfiles read and write.
+    pub(super) granules: Vec<Arc<Granules>>,
+    /// For `--direct`: what the disk does; known once its run directory is made.
+    pub(super) direct: Option<DirectIo>,
     /// Whether another disk of the run is on the same file system.
     pub(super) same_fs: bool,
 }
@@ -197,6 +203,8 @@ fn join_facts(
         same_fs: shared[index].is_some() || shared.contains(&Some(index)),
         need_bytes: load.need_bytes,
         programs: load.programs,
+        granules: load.granules,
+        direct: None,
         check,
     };
     Ok(checks.into_iter().zip(loads).enumerate().map(ready).collect())

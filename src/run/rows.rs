@@ -269,7 +269,8 @@ fn set_disk(row: &mut Row, disk: &ReadyDisk) {
     row.set(Column::Disk, disk.label())
         .set(Column::Loadfile, disk.load_names())
         .set(Column::ProgramSha256, sums.join(","))
-        .set(Column::SameFs, disk.same_fs);
+        .set(Column::SameFs, disk.same_fs)
+        .set(Column::DioAlign, disk.direct.map(|direct| direct.align));
     if let Some(mount) = &disk.check.mount {
         // Of the mount, then those of the file system that are not among them.
         let mut options: Vec<&str> = mount.mount_options.split(',').collect();

@@ -4,11 +4,12 @@ use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Arc, mpsc};
 
-use rustix::fs::{AtFlags, Mode, OFlags, XattrFlags};
+use rustix::fs::XattrFlags;
 use rustix::io::Errno;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::ask::{Answers, ask_all, no_answer};
+use super::direct;
 use super::live::LiveDisk;
 use super::pools::Pools;
 use super::prepare::{LeftOut, ReadyDisk};
@@ -23,17 +24,39 @@ use crate::pool::{self, DiskJob, Event, Gate};
 pub(super) struct Made {
     pub(super) trees: Vec<(ReadyDisk, RunTree, MadeTree)>,
     pub(super) left_out: Vec<LeftOut>,
-    /// A disk that did not answer, if there is one.
-    pub(super) straggler: Option<Straggler>,
+    /// Those that are gone again, of which the front process is still to be told.
+    pub(super) undone: Vec<MadeTree>,
 }
 
 /// Makes the run directory of every disk, telling the front process of each; a disk that cannot
-/// be used after all is left out.
+/// be used after all is left out. After an error none of them is left.
 pub(super) async fn make_trees(
     request: &RunRequest,
     run_id: &str,
     disks: Vec<ReadyDisk>,
     link: &mut Link,
+    stragglers: &mut Vec<Straggler>,
+) -> Result<Made, RunError> {
+    let mut made = make_each(request, run_id, disks, link, stragglers).await?;
+    let checked = if request.load.direct { direct::check(&mut made, stragglers) } else { Ok(()) };
+    if checked.is_err() {
+        for (_, tree, told) in std::mem::take(&mut made.trees) {
+            let _ = tree.remove();
+            made.undone.push(told);
+        }
+    }
+    for told in made.undone.drain(..) {
+        link.send(&FromWorker::Removed(told)).await;
+    }
+    checked.map(|()| made)
+}
+
+async fn make_each(
+    request: &RunRequest,
+    run_id: &str,
+    disks: Vec<ReadyDisk>,
+    link: &mut Link,
+    stragglers: &mut Vec<Straggler>,
 ) -> Result<Made, RunError> {
     let questions = disks.iter().enumerate().map(|(index, disk)| {
         // Two disks may be one directory under two names: no two trees are called the same.
@@ -73,15 +96,14 @@ pub(super) async fn make_trees(
         }
         made.push((disk, tree, told));
     }
-    let hangs = left_out.iter().any(|out| out.status == Status::Hung);
-    let straggler = hangs.then(|| {
-        Straggler(Box::new(move || {
+    if left_out.iter().any(|out| out.status == Status::Hung) {
+        stragglers.push(Straggler(Box::new(move || {
             for (_, tree) in late {
                 let _ = tree.map(RunTree::remove);
             }
-        }))
-    });
-    Ok(Made { trees: made, left_out, straggler })
+        })));
+    }
+    Ok(Made { trees: made, left_out, undone: Vec::new() })
 }
 
 fn told(tree: &RunTree) -> MadeTree {
@@ -99,12 +121,6 @@ fn probe(request: &RunRequest, root: BorrowedFd<'_>) -> Result<(), (&'static str
         rustix::fs::fsetxattr(root, DOS_ATTRIBUTE, b"probe", XattrFlags::empty())
             .and_then(|()| rustix::fs::fremovexattr(root, DOS_ATTRIBUTE))
             .map_err(|errno| ("--xattr needs user attributes", errno))?;
-    }
-    if request.load.direct {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::DIRECT | OFlags::CLOEXEC;
-        let opened = rustix::fs::openat(root, "probe", flags, Mode::RUSR | Mode::WUSR);
-        let _ = rustix::fs::unlinkat(root, "probe", AtFlags::empty());
-        opened.map_err(|errno| ("--direct needs O_DIRECT", errno))?;
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 
 use super::clean::{self, Removed};
+use super::direct;
 use super::drain::{Drain, drain};
 use super::dry_run;
 use super::live::LiveDisk;
@@ -119,14 +120,19 @@ impl Worker<'_> {
         let rows = RowMaker::new(self.request, &host, &run_id, &prepared.pools);
         let started = boot_time();
         let Prepared { disks, mut left_out, pools, .. } = prepared;
-        let made = make_trees(self.request, &run_id, disks, self.link).await?;
+        let stragglers = &mut self.stragglers;
+        let made = make_trees(self.request, &run_id, disks, self.link, stragglers).await;
+        let made = made.inspect_err(|_| outlet.discard(self.request))?;
         left_out.extend(made.left_out);
-        self.stragglers.extend(made.straggler);
         let trees = made.trees;
+        for warning in direct::warnings(trees.iter().map(|(disk, ..)| disk)) {
+            self.progress.note(&format!("warning: {warning}"));
+        }
         for disk in &left_out {
             self.progress.note(&notes::left_out(disk));
         }
         if trees.is_empty() {
+            outlet.discard(self.request);
             return Err(RunError::cannot("no disk can be used"));
         }
         let gate = Arc::new(Gate::default());

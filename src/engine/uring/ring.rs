@@ -6,6 +6,8 @@ use std::time::Duration;
 use io_uring::{IoUring, Probe, opcode, squeue, types};
 
 use super::entry::OPCODES;
+use super::fixed::Fixed;
+use super::seat::Seat;
 
 /// Longest submission queue. What it holds goes to the kernel with one call; how many calls can
 /// be in flight does not depend on it.
@@ -23,6 +25,7 @@ pub(super) struct Ring {
     uring: IoUring,
     supported: [bool; 256],
     enters: u64,
+    pub(super) fixed: Fixed,
     io_wq_max: Option<u32>,
 }
 
@@ -43,13 +46,31 @@ impl Ring {
         // Its descriptor is not registered: that would keep the ring, and its locked memory, until
         // the thread ends, and this binding would not use it for entering (io-uring 0.7.16).
         let io_wq_max = limit_workers(&uring, clients);
-        Ok(Self { uring, supported, enters: 0, io_wq_max })
+        Ok(Self { uring, supported, enters: 0, fixed: Fixed::default(), io_wq_max })
     }
 
     /// Whether the kernel knows an operation.
     #[inline]
     pub(super) fn knows(&self, opcode: u8) -> bool {
         self.supported[usize::from(opcode)]
+    }
+
+    /// Lets the kernel know the seats' data buffers, where it knows how to use them.
+    ///
+    /// # Safety
+    ///
+    /// As of [`Fixed::register`].
+    #[allow(unsafe_code)]
+    pub(super) unsafe fn fix_buffers(&mut self, seats: &[Seat]) {
+        if self.knows(opcode::ReadFixed::CODE) && self.knows(opcode::WriteFixed::CODE) {
+            // SAFETY: the caller's promise.
+            self.fixed = unsafe { Fixed::register(&self.uring.submitter(), seats) };
+        }
+    }
+
+    /// Takes the buffers back from the kernel. No call may be in flight.
+    pub(super) fn forget_buffers(&mut self) {
+        self.fixed.forget(&self.uring.submitter());
     }
 
     /// How often the kernel was entered.
