@@ -6,6 +6,7 @@
 //! there is a ring to be had. docs/engines.md tells how a turn goes.
 
 mod available;
+mod enter;
 mod entry;
 mod fixed;
 mod lane;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use io_uring::{IoUring, Probe, opcode, squeue, types};
 
+use super::enter::Enter;
 use super::entry::OPCODES;
 use super::fixed::Fixed;
 use super::seat::Seat;
@@ -23,6 +24,7 @@ pub(super) const NOBODY: u64 = u64::MAX;
 /// A ring, which only the thread that built it may use.
 pub(super) struct Ring {
     uring: IoUring,
+    enter: Enter,
     supported: [bool; 256],
     enters: u64,
     pub(super) fixed: Fixed,
@@ -43,10 +45,9 @@ impl Ring {
             return Err(io::Error::from_raw_os_error(libc::ENOSYS)); // before Linux 5.11
         }
         let supported = probe(&uring)?;
-        // Its descriptor is not registered: that would keep the ring, and its locked memory, until
-        // the thread ends, and this binding would not use it for entering (io-uring 0.7.16).
         let io_wq_max = limit_workers(&uring, clients);
-        Ok(Self { uring, supported, enters: 0, fixed: Fixed::default(), io_wq_max })
+        let enter = Enter::new(&uring);
+        Ok(Self { uring, enter, supported, enters: 0, fixed: Fixed::default(), io_wq_max })
     }
 
     /// Whether the kernel knows an operation.
@@ -115,21 +116,20 @@ impl Ring {
     }
 
     fn submit(&mut self) -> io::Result<()> {
-        self.enters += 1;
-        tolerate(self.uring.submit())
+        self.enter(0, None)
     }
 
     /// Hands queued entries to the kernel and waits for a completion, at most for a time.
     pub(super) fn wait(&mut self, limit: Option<Duration>) -> io::Result<()> {
+        self.enter(1, limit)
+    }
+
+    fn enter(&mut self, want: u32, limit: Option<Duration>) -> io::Result<()> {
         self.enters += 1;
-        tolerate(match limit {
-            None => self.uring.submit_and_wait(1),
-            Some(limit) => {
-                let limit = types::Timespec::from(limit);
-                let arguments = types::SubmitArgs::new().timespec(&limit);
-                self.uring.submitter().submit_with_args(1, &arguments)
-            }
-        })
+        let queue = self.uring.submission(); // what was pushed is seen by the kernel from here on
+        let submit = queue.len() as u32;
+        drop(queue);
+        tolerate(self.enter.enter(submit, want, limit))
     }
 
     /// Names everything that has completed: user_data and result.
@@ -148,6 +148,12 @@ impl Ring {
         // SAFETY: a cancellation points to nothing.
         unsafe { self.push(&entry) }?;
         self.flush()
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        self.enter.forget();
     }
 }
 
