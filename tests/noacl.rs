@@ -41,7 +41,7 @@ fn btrfs_there_and_back() {
 
     let found = Journal::all().into_iter().find(|found| found.path == journal.path).unwrap();
     assert_eq!(found, journal);
-    assert!(found.has_owner());
+    assert_eq!(found.owner(), Some(std::process::id()));
     assert_eq!(found.undo().unwrap(), Undone::Restored);
     assert_eq!(options(&point), before);
     assert!(acls_in_force(&point).unwrap() && !journal.path.exists());

@@ -29,6 +29,12 @@ pub(super) enum Command {
     Run(Box<RunArgs>),
     /// Parse a loadfile and say what one pass of it does
     Check(CheckArgs),
+    /// Set mount options back that a killed run has left changed
+    #[command(
+        after_help = "A run notes in /run/jbodbench what it changes about a mount, and undoes it \
+                            at its end.\nOnly what no running process will undo is touched."
+    )]
+    Restore,
 }
 
 const RUN_EXAMPLES: &str = "\

@@ -16,6 +16,9 @@ use super::pace::Pace;
 use super::report::{ClientReport, Ended, ErrorLog, ErrorSample, PassTimes, Tallies, Waiting};
 use super::values::{SplitMix64, Values};
 
+/// Instructions of a client after which others get a chance, although it may have made no call:
+/// with `fake_io`, without a handle, or in a loop of control instructions. The engine decides.
+const TURN: u32 = 64;
 /// Pause after a pass that mostly failed.
 const BACK_OFF_NS: u64 = 100_000_000;
 
@@ -65,6 +68,8 @@ pub struct Client<'a, E: Engine> {
     pub(super) stamps: bool,
     pub(super) stamp: u64,
     loops: Vec<u32>,
+    /// Instructions left of its turn.
+    turn: u32,
     now: u64,
     measuring: bool,
     /// Whether it executes its PREPARE: whatever the time, nothing of that is measured.
@@ -105,6 +110,7 @@ impl<'a, E: Engine> Client<'a, E> {
             error_path: None,
             stamps: setup.load.data == Data::Random,
             loops: Vec::with_capacity(setup.program.loop_depth),
+            turn: TURN,
             now: 0,
             measuring: false,
             preparing: false,
@@ -193,6 +199,11 @@ impl<'a, E: Engine> Client<'a, E> {
             }
             if self.must_end() {
                 return false;
+            }
+            self.turn -= 1;
+            if self.turn == 0 {
+                self.turn = TURN;
+                self.call(Call::Sleep { until_ns: 0 }).await.ok();
             }
         }
         true
@@ -363,7 +374,7 @@ impl<'a, E: Engine> Client<'a, E> {
         }
         let (slot, at_ns) = (self.engine.slot(self.index), self.now);
         let path = if op == OpKind::QueryFs { &slot.root } else { &slot.first };
-        self.setup.errors.add(|| ErrorSample {
+        self.setup.errors.add(op, fault, inst.line, || ErrorSample {
             at_ns,
             client: self.setup.client,
             line: inst.line,

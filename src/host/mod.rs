@@ -25,6 +25,7 @@ pub mod mounts;
 pub mod noacl;
 pub mod parents;
 pub mod preflight;
+pub mod process;
 pub mod procfs;
 pub mod remove;
 pub mod sample;

@@ -5,6 +5,7 @@
 #![allow(unsafe_code)]
 
 use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use rustix::fs::{Dir, Mode, OFlags};
@@ -88,6 +89,27 @@ pub fn block_all_signals_in_this_thread() -> Result<(), Errno> {
         libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), std::ptr::null_mut())
     };
     if answer == 0 { Ok(()) } else { Err(Errno::from_raw_os_error(answer)) }
+}
+
+static STDOUT_CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Whether standard output was closed when the program was started. Rust's runtime opens /dev/null
+/// in its place before `main`, and all that is written there would be lost without a word.
+#[must_use]
+pub fn stdout_was_closed() -> bool {
+    STDOUT_CLOSED.load(Relaxed)
+}
+
+// SAFETY: the C library calls the functions of this section, which take nothing and return nothing,
+// before the runtime starts. This one needs nothing of the runtime.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_START: extern "C" fn() = look_at_stdout;
+
+extern "C" fn look_at_stdout() {
+    // SAFETY: the call takes integers alone.
+    let closed = unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFD) } == -1;
+    STDOUT_CLOSED.store(closed, Relaxed);
 }
 
 /// What a thread used of its CPUs, by `getrusage(RUSAGE_THREAD)`.

@@ -10,7 +10,7 @@ use super::thread::{STACK, Shared};
 use super::{DiskJob, Event, ThreadReport, run_clients};
 use crate::client::{Client, ClientReport, ClientSetup, max_path_len};
 use crate::engine::{
-    Backing, Directory, Engine, HybridEngine, SlotLayout, SyncEngine, Turn, UringEngine,
+    Backing, Directory, Engine, HybridEngine, NoRing, SlotLayout, SyncEngine, Turn, UringEngine,
 };
 use crate::host::cost::ThreadCost;
 use crate::plan::{EngineKind, PathMode};
@@ -25,7 +25,7 @@ pub(super) fn replay(
     let (job, control) = (&shared.job, &shared.state.control);
     let layouts: Vec<SlotLayout> =
         job.clients_of(thread).map(|client| layout(job, client, directory)).collect();
-    let no_ring = |error: std::io::Error| format!("cannot set a ring up: {error}");
+    let no_ring = |error: std::io::Error| NoRing::of(&error).to_string();
     match (job.engine, layouts.as_slice()) {
         // One client holds nobody up: the plain calls are the cheapest ones.
         (EngineKind::Sync | EngineKind::Hybrid, [layout]) => {

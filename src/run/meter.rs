@@ -13,6 +13,7 @@ use super::window::{Cut, Window};
 use super::{RunError, RunRequest};
 use crate::engine::now_ns;
 use crate::front::{Link, ToWorker};
+use crate::host::process::age_of_parent;
 use crate::host::sample::{HostSample, dirty_bytes};
 use crate::metrics::{DiskTotals, OpSummary};
 use crate::output::{Frame, FrameDisk, FrameTotal, Goal, Phase, Progress, SinkError};
@@ -37,6 +38,8 @@ pub(super) struct Meter<'a> {
     pub(super) before: Option<HostSample>,
     pub(super) after: Option<HostSample>,
     pub(super) dirty_bytes: Option<u64>,
+    /// From the start of the program to the opening of the gate.
+    pub(super) start_up: Option<Duration>,
     next_interval_ns: u64,
     last_interval_ns: u64,
     next_frame_ns: u64,
@@ -68,6 +71,7 @@ impl<'a> Meter<'a> {
             before: None,
             after: None,
             dirty_bytes: None,
+            start_up: None,
             next_interval_ns: u64::MAX,
             last_interval_ns: 0,
             next_frame_ns: 0,
@@ -131,6 +135,7 @@ impl<'a> Meter<'a> {
             self.next_interval_ns = start_ns + nanos(interval);
         }
         (self.last_frame_ns, self.next_frame_ns) = (now_ns(), now_ns() + nanos(FRAME));
+        self.start_up = age_of_parent();
         gate.open();
         self.disks.iter().for_each(|disk| disk.state.control.start());
     }

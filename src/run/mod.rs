@@ -8,8 +8,10 @@
 mod ask;
 mod clean;
 mod cpus;
+mod descriptors;
 mod direct;
 mod drain;
+mod dry_run;
 mod hostfile;
 mod live;
 mod loads;

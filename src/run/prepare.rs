@@ -31,6 +31,8 @@ pub(super) struct ReadyDisk {
     pub(super) granules: Vec<Arc<Granules>>,
     /// For `--direct`: what the disk does; known once its run directory is made.
     pub(super) direct: Option<DirectIo>,
+    /// Largest live data of all its clients, in bytes.
+    pub(super) need_bytes: u64,
     /// Whether another disk of the run is on the same file system.
     pub(super) same_fs: bool,
 }
@@ -74,6 +76,8 @@ pub(super) struct Prepared {
     pub(super) warnings: Vec<String>,
     /// Handles that one client may have open, by the loadfile.
     pub(super) handles: u64,
+    /// Memory of all clients' buffers, in bytes.
+    pub(super) buffers: u64,
     /// Engine and threads of every disk.
     pub(super) pools: Pools,
 }
@@ -101,7 +105,7 @@ pub(super) fn prepare(
         return Err(RunError::cannot(format!("no disk can be used\n{}", reasons.join("\n"))));
     }
     let disks = join_facts(request, found, &mut warnings)?;
-    Ok(Prepared { disks, left_out, warnings, handles, pools })
+    Ok(Prepared { disks, left_out, warnings, handles, buffers, pools })
 }
 
 /// What was found out about the disks.
@@ -197,6 +201,7 @@ fn join_facts(
     let ready = |(index, (check, load)): (usize, (DiskCheck, Assigned))| ReadyDisk {
         device: check.mount.as_ref().and_then(|mount| sysfs.device_of_mount(mount)),
         same_fs: shared[index].is_some() || shared.contains(&Some(index)),
+        need_bytes: load.need_bytes,
         programs: load.programs,
         granules: load.granules,
         direct: None,

@@ -94,7 +94,7 @@ impl Worker<'_> {
             passes: 0,
             pass_mean_s: None,
         }));
-        let mut notes = notes::after(self.request, disks, outcomes, run.window, cut.as_ref());
+        let mut notes = notes::after(self.request, disks, outcomes, run, cut.as_ref());
         if let Some(file) = &outlet.file {
             notes.push(format!("result: {}", file.display()));
         } else if outlet.table_on_stdout {
@@ -132,7 +132,7 @@ impl Worker<'_> {
         for line in lines.iter().take(10) {
             self.progress.note(&format!("kernel: {line}"));
         }
-        let document = hostfile::document(host, run_id, measured.run.changes.as_ref(), &lines);
+        let document = hostfile::document(host, run_id, &measured.run, &lines);
         if let Some(file) = &outlet.file
             && std::fs::metadata(file).is_ok_and(|meta| meta.is_file())
         {

@@ -1,5 +1,7 @@
 //! Results as rows.
 
+use std::time::Duration;
+
 use crate::client::ErrorSample;
 use crate::host::diskstats::DeviceCounters;
 use crate::host::facts::HostFacts;
@@ -30,6 +32,8 @@ pub(super) struct RunFacts {
     pub(super) window: Window,
     pub(super) changes: Option<HostDelta>,
     pub(super) dirty_bytes: Option<u64>,
+    /// From the start of the program to the first call of a client.
+    pub(super) start_up: Option<Duration>,
 }
 
 impl RowMaker {

@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 use super::clean::{self, Removed};
 use super::direct;
 use super::drain::{Drain, drain};
+use super::dry_run;
 use super::live::LiveDisk;
 use super::meter::Meter;
 use super::notes;
@@ -181,13 +182,13 @@ impl Worker<'_> {
         meter.watch().await;
         let (window, cut) = (meter.window, meter.cut.take());
         let changes = meter.after.as_ref().zip(meter.before.as_ref()).map(|(a, b)| a.minus(b));
-        let dirty_bytes = meter.dirty_bytes;
+        let (dirty_bytes, start_up) = (meter.dirty_bytes, meter.start_up);
         drop(meter);
         let drains = match cut {
             None => drain(&disks, self.request.grace, self.link).await,
             Some(_) => disks.iter().map(|_| None).collect(),
         };
-        let run = RunFacts { window, changes, dirty_bytes };
+        let run = RunFacts { window, changes, dirty_bytes, start_up };
         Ok(Measured { disks, events, cut, run, drains })
     }
 
@@ -227,15 +228,9 @@ impl Worker<'_> {
     }
 
     fn say_dry_run(&mut self, prepared: &Prepared) {
-        for disk in &prepared.disks {
-            let mount = disk.check.mount.as_ref();
-            let what = mount.map_or("unknown", |mount| mount.fstype.as_str());
-            self.progress.note(&format!("would use {} ({what})", disk.label()));
+        for line in dry_run::lines(self.request, prepared) {
+            self.progress.note(&line);
         }
-        for disk in &prepared.left_out {
-            self.progress.note(&notes::left_out(disk));
-        }
-        self.progress.note(&format!("each client has up to {} open handles", prepared.handles));
     }
 
     fn tell(&mut self, error: &RunError) {

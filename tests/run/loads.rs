@@ -1,149 +1,94 @@
-//! Built-in loads by their names, and PREPARE.
+//! Which loadfile a client replays, and in what form it may come.
 
 use std::fs;
-use std::process::Command;
+use std::io::Write;
 
-use crate::common::tool::{Finished, Running, assert_clean, jbodbench, label, run_on, temp_disk};
-use crate::common::{LoopFs, TmpFs, or_skip, skip};
+use flate2::{Compression, write::GzEncoder};
 
-/// Runs in a directory, and on a disk.
-fn run_in(cwd: &std::path::Path, arguments: &str, disk: &std::path::Path) -> Finished {
-    let mut command = jbodbench(["run"]);
-    command.args(arguments.split_whitespace()).arg(disk).current_dir(cwd);
-    Running::start(command).finish()
+use crate::common::tool::{Table, label, loadfile, one_pass, run_on, temp_disk};
+
+#[test]
+fn a_disk_may_have_a_load_of_its_own() {
+    let (files, a, b) = (temp_disk(), temp_disk(), temp_disk());
+    let common = loadfile(files.path(), "common.load", "QUERY_FS_INFORMATION 1 NT_STATUS_OK");
+    let own =
+        loadfile(files.path(), "own.load", "QUERY_PATH_INFORMATION \"\\clients\" 1 NT_STATUS_OK");
+    let arguments = format!(
+        "--passes 3 -c 2 -l {} --load-for {}={}",
+        common.display(),
+        b.path().display(),
+        own.display()
+    );
+    let table = run_on(&arguments, &[a.path(), b.path()]).expect(0).table();
+    let (a, b) = (label(a.path()), label(b.path()));
+    let words = |disk| table.summaries(disk).map(|row| row.text("op")).collect::<Vec<_>>();
+    assert_eq!(table.summary(a, "QUERY_FS_INFORMATION").int("ops"), 6);
+    assert!(!words(a).contains(&"QUERY_PATH_INFORMATION"));
+    assert_eq!(table.summary(b, "QUERY_PATH_INFORMATION").int("ops"), 6);
+    assert!(!words(b).contains(&"QUERY_FS_INFORMATION"));
+    let names = [a, b].map(|disk| table.summary(disk, "all").text("loadfile"));
+    assert_eq!(names, ["common.load", "own.load"]);
+    let sums = [a, b].map(|disk| table.summary(disk, "all").text("program_sha256"));
+    assert!(sums[0] != sums[1] && sums.iter().all(|sum| sum.len() == 64));
 }
 
 #[test]
-fn a_built_in_load_is_found_by_its_name() {
-    let (cwd, disk) = (temp_disk(), or_skip!(TmpFs::new("256m")));
-    let arguments = "-l randread -c 2 --passes 1";
-    for engine in ["sync", "hybrid", "uring"] {
-        let arguments = format!("{arguments} --engine {engine} --threads-per-disk 1");
-        let arguments = arguments.replace("--engine sync --threads-per-disk 1", "--engine sync");
-        let table = run_in(cwd.path(), &arguments, &disk.path()).expect(0).table();
-        let all = table.summary(label(&disk.path()), "all");
-        assert_eq!((all.text("loadfile"), all.text("status")), ("randread", "ok"));
-        // What was prepared is in no row: two clients open, read 10,000 times, and close.
-        let ops: Vec<_> = table.ops().into_iter().collect();
-        let expected = [("Close", 2), ("NTCreateX", 2), ("ReadX", 20_000)];
-        assert_eq!(ops, expected.map(|(op, n)| (op.to_owned(), n)));
-        assert_eq!(all.int("bytes"), 20_000 * 4096);
-    }
-    assert_clean(&[&disk.path()]);
-}
-
-#[test]
-fn a_file_here_is_meant_before_a_built_in_load() {
-    let (cwd, disk) = (temp_disk(), temp_disk());
-    fs::write(cwd.path().join("small"), "QUERY_FS_INFORMATION 1 NT_STATUS_OK\n").unwrap();
-    let table = run_in(cwd.path(), "-l small -c 1 --passes 3", disk.path()).expect(0).table();
-    assert_eq!(table.ops().into_iter().collect::<Vec<_>>(), [("QUERY_FS_INFORMATION".into(), 3)]);
-    // Without a name nothing that lies here is taken.
-    fs::write(cwd.path().join("default"), "no loadfile").unwrap();
-    run_in(cwd.path(), "-c 1 --passes 1", disk.path()).expect(0);
-}
-
-#[test]
-fn an_unknown_name_lists_those_that_exist() {
-    let (cwd, disk) = (temp_disk(), temp_disk());
-    let finished = run_in(cwd.path(), "-l randraed", disk.path()).expect(2);
-    finished.says("randraed");
-    finished.says("default, small, randread, randwrite, seqread, seqwrite");
-    let mut check = jbodbench(["check", "randwrite"]);
-    check.current_dir(cwd.path());
-    let finished = Running::start(check).finish().expect(0);
-    assert!(finished.stdout.contains("WriteX"), "{finished}");
-    let help = Running::start(jbodbench(["run", "--help"])).finish().expect(0).stdout;
-    let check_help = Running::start(jbodbench(["check", "--help"])).finish().expect(0).stdout;
-    for name in ["default", "small", "randread", "randwrite", "seqread", "seqwrite"] {
-        assert!(help.contains(name) && check_help.contains(name), "{name} is not in the help");
-    }
-}
-
-/// The header says that Debian's dbench plays it as it is.
-#[test]
-fn dbench_plays_the_small_load() {
-    if Command::new("dbench").arg("--help").output().is_err() {
-        skip!("there is no dbench");
-    }
-    let disk = temp_disk();
-    let load = concat!(env!("CARGO_MANIFEST_DIR"), "/loadfiles/small.load");
-    let output = Command::new("dbench")
-        .args(["-t", "2", "-c", load, "-D", label(disk.path()), "3"])
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{said}");
-    for bad in ["Badly formed", "Unknown operation", "failed", "ERROR", "not found"] {
-        assert!(!said.contains(bad), "{said}");
-    }
-    // Every operation of a pass was played: the words that its table has for them.
-    for word in [
-        "NTCreateX",
-        "Close",
-        "Rename",
-        "Unlink",
-        "Rmdir",
-        "Mkdir",
-        "Qpathinfo",
-        "Qfileinfo",
-        "Find",
-        "WriteX",
-        "ReadX",
-    ] {
-        assert!(said.contains(word), "{word} is missing: {said}");
-    }
-}
-
-/// A preparation that fails is told, and the run goes on with what there is.
-#[test]
-fn a_failing_preparation_is_an_error() {
-    let (files, disk) = (temp_disk(), temp_disk());
-    let load = files.path().join("p.load");
-    fs::write(
-        &load,
-        "PREPARE\nMkdir \"/none/x\" NT_STATUS_OK\nEND\nQUERY_FS_INFORMATION 1 NT_STATUS_OK\n",
-    )
-    .unwrap();
-    let finished =
-        run_on(&format!("-l {} -c 2 --passes 3", load.display()), &[disk.path()]).expect(1);
-    let table = finished.table();
-    assert_eq!(table.ops().into_iter().collect::<Vec<_>>(), [("QUERY_FS_INFORMATION".into(), 6)]);
-    let row = table.of("error").into_iter().find(|row| row.text("status") == "sample").unwrap();
-    assert_eq!((row.text("op"), row.text("errno"), row.text("line")), ("Mkdir", "ENOENT", "2"));
-    assert!(row.float("t_start_s") < 0.0, "before the window");
-    finished.says("2 in the warm-up");
-}
-
-/// A disk that stops answering during its preparation does not keep the others from starting.
-#[test]
-fn a_disk_that_hangs_in_its_preparation_is_left_behind() {
-    let (good, bad) = (or_skip!(LoopFs::new("ext4", 64)), or_skip!(LoopFs::new("ext4", 64)));
+fn several_loads_are_dealt_to_the_clients() {
     let files = temp_disk();
-    let load = files.path().join("p.load");
-    // The loop that follows is long enough for the freeze.
-    fs::write(
-        &load,
-        "PREPARE\nMkdir \"/clients\" *\nNTCreateX \"/clients/client1\" 0x40 2 1 *\nLOOP 400\n\
-                      WriteX 1 0 4096 4096 *\nFlush 1 *\nSLEEP 5000\nENDLOOP\nEND\n\
-                      QUERY_FS_INFORMATION 1 NT_STATUS_OK\n",
-    )
-    .unwrap();
-    let mut command =
-        jbodbench(["run", "-c", "1", "-t", "1s", "--warmup", "0", "--grace", "2s", "-l"]);
-    command.arg(&load).args([good.path(), bad.path()]);
-    let running = Running::start(command);
-    crate::common::tool::wait_for_load(&bad.path());
-    let frozen = bad.freeze().unwrap();
-    let finished = running.finish().expect(1);
-    let table = finished.table();
-    finished.says("no client goes on with its PREPARE");
-    assert_eq!(table.summary(label(&bad.path()), "all").text("status"), "hung");
-    let row = table.summary(label(&good.path()), "all");
-    assert_eq!(row.text("status"), "ok");
-    assert!(row.int("ops") > 0);
-    drop(frozen);
-    crate::common::tool::wait_for("the run directory to go", || {
-        crate::common::tool::run_dir(&bad.path()).is_none().then_some(())
-    });
+    let first = loadfile(files.path(), "a.load", "QUERY_FS_INFORMATION 1 NT_STATUS_OK");
+    let second = loadfile(
+        files.path(),
+        "b.load",
+        "REPEAT 10\nQUERY_PATH_INFORMATION \"\\clients\" 1 NT_STATUS_OK",
+    );
+    let disk = temp_disk();
+    let arguments = format!("--passes 1 -c 5 -l {},{}", first.display(), second.display());
+    let table = run_on(&arguments, &[disk.path()]).expect(0).table();
+    // Clients 0, 2 and 4 have the first, 1 and 3 the second.
+    assert_eq!(table.ops()["QUERY_FS_INFORMATION"], 3);
+    assert_eq!(table.ops()["QUERY_PATH_INFORMATION"], 2 * 10);
+}
+
+/// A gzip file is one by its first bytes.
+#[test]
+fn a_compressed_load_is_the_same() {
+    let files = temp_disk();
+    let plain = loadfile(files.path(), "a.load", "REPEAT 7\nQUERY_FS_INFORMATION 1 NT_STATUS_OK");
+    let packed = files.path().join("b.load");
+    let mut encoder = GzEncoder::new(fs::File::create(&packed).unwrap(), Compression::best());
+    encoder.write_all(&fs::read(&plain).unwrap()).unwrap();
+    encoder.finish().unwrap();
+    let (plain, packed) = (one_pass(&plain, ""), one_pass(&packed, ""));
+    assert_eq!(plain.ops(), packed.ops());
+    assert_eq!(packed.ops()["QUERY_FS_INFORMATION"], 4 * 7);
+    let hash = |table: &Table| table.of("summary")[0].text("program_sha256").to_owned();
+    assert_eq!(hash(&plain), hash(&packed));
+}
+
+#[test]
+fn lenient_skips_and_counts() {
+    let files = temp_disk();
+    let load = loadfile(
+        files.path(),
+        "bad.load",
+        "Fly \"\\moon\" NT_STATUS_OK\nQUERY_FS_INFORMATION 1 NT_STATUS_OK\nFlush",
+    );
+    let disk = temp_disk();
+    let arguments = format!("--passes 1 -c 1 -l {}", load.display());
+    let finished = run_on(&arguments, &[disk.path()]).expect(2);
+    finished.says("bad.load:4:1:");
+    finished.says("bad.load:6:");
+    let finished = run_on(&format!("--lenient {arguments}"), &[disk.path()]).expect(0);
+    finished.says("2 bad lines skipped");
+    assert_eq!(finished.table().ops()["QUERY_FS_INFORMATION"], 1);
+}
+
+/// Words of later versions are read, and refused.
+#[test]
+fn reserved_words_are_refused() {
+    let files = temp_disk();
+    let load = loadfile(files.path(), "p.load", "PHASE one\nQUERY_FS_INFORMATION 1 NT_STATUS_OK");
+    let disk = temp_disk();
+    let finished = run_on(&format!("-l {}", load.display()), &[disk.path()]).expect(2);
+    finished.says("p.load:4: PHASE");
 }

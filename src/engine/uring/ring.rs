@@ -38,13 +38,13 @@ impl std::fmt::Debug for Ring {
 impl Ring {
     /// A ring for calls of that many clients.
     pub(super) fn new(clients: u32) -> io::Result<Self> {
-        let mut uring = set_up(clients.max(1))?;
+        let uring = set_up(clients.max(1))?;
         if !uring.params().is_feature_ext_arg() || !uring.params().is_feature_nodrop() {
             return Err(io::Error::from_raw_os_error(libc::ENOSYS)); // before Linux 5.11
         }
         let supported = probe(&uring)?;
-        // Saves the kernel a look-up on every enter; not there before 5.18.
-        let _ = register_fd(&mut uring);
+        // Its descriptor is not registered: that would keep the ring, and its locked memory, until
+        // the thread ends, and this binding would not use it for entering (io-uring 0.7.16).
         let io_wq_max = limit_workers(&uring, clients);
         Ok(Self { uring, supported, enters: 0, fixed: Fixed::default(), io_wq_max })
     }
@@ -205,10 +205,6 @@ fn climb_down(sq: u32, clients: u32) -> io::Result<IoUring> {
         }
     }
     Err(last)
-}
-
-fn register_fd(uring: &mut IoUring) -> io::Result<()> {
-    uring.submitter().register_ring_fd()
 }
 
 fn probe(uring: &IoUring) -> io::Result<[bool; 256]> {

@@ -22,8 +22,8 @@ pub const DIRECTORY: &str = "/run/jbodbench";
 pub struct Entry {
     /// The run that made it.
     pub run_id: String,
-    /// The process that is to undo it.
-    pub pid: u32,
+    /// The processes that are to undo it: the one that made it, and the one that watches that.
+    pub pids: [u32; 2],
     /// The boot in which it was made.
     pub boot_id: String,
     /// Where the file system was mounted then.
@@ -60,7 +60,7 @@ impl Journal {
     pub fn write(run_id: &str, mount: &MountFacts, acls_in_force: bool) -> Result<Self, HostError> {
         let entry = Entry {
             run_id: run_id.to_owned(),
-            pid: std::process::id(),
+            pids: [std::process::id(), parent()],
             boot_id: boot_id(),
             mount_point: mount.mount_point.clone(),
             device: (mount.major, mount.minor),
@@ -90,10 +90,12 @@ impl Journal {
         Some(Self { path: path.to_owned(), entry })
     }
 
-    /// Whether the process that is to undo it still runs.
+    /// The process that is still there to undo it.
     #[must_use]
-    pub fn has_owner(&self) -> bool {
-        self.entry.boot_id == boot_id() && Path::new(&format!("/proc/{}", self.entry.pid)).exists()
+    pub fn owner(&self) -> Option<u32> {
+        let runs = |pid: &&u32| Path::new(&format!("/proc/{pid}")).exists();
+        let here = self.entry.boot_id == boot_id();
+        self.entry.pids.iter().find(runs).filter(|_| here).copied()
     }
 
     /// Sets the one option back, verifies it, and removes the file.
@@ -114,6 +116,10 @@ impl Journal {
         let _ = std::fs::remove_file(&self.path);
         Ok(undone)
     }
+}
+
+fn parent() -> u32 {
+    rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get().unsigned_abs())
 }
 
 fn boot_id() -> String {
