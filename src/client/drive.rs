@@ -73,7 +73,7 @@ pub struct Client<'a, E: Engine> {
     pub(super) now: u64,
     measuring: bool,
     /// Whether it executes its PREPARE: whatever the time, nothing of that is measured.
-    preparing: bool,
+    pub(super) preparing: bool,
     pass_start: u64,
     /// Operations of the pass at hand, and those that missed their status or were skipped.
     pass_ops: u64,
@@ -126,19 +126,6 @@ impl<'a, E: Engine> Client<'a, E> {
         }
     }
 
-    /// Executes the loadfile's PREPARE, which is no part of any pass or window, and waits for the
-    /// others.
-    async fn prepare(&mut self, prepared: &(dyn Fn() + Sync)) {
-        self.preparing = true;
-        self.now = now_ns();
-        self.play(self.setup.program.preparation(), &mut Pace::Closed).await;
-        self.close_all().await;
-        self.preparing = false;
-        prepared();
-        let (client, value) = self.setup.control.start_point();
-        self.call(Call::Await { client, value }).await.ok();
-    }
-
     /// Replays the loadfile until its passes are done, time is up, or the disk is stopped.
     pub async fn run(mut self) -> ClientReport {
         if let Some(prepared) = self.setup.prepared {
@@ -172,7 +159,7 @@ impl<'a, E: Engine> Client<'a, E> {
     }
 
     /// One trip through a part of the loadfile; `false` when it was cut short.
-    async fn play(&mut self, part: Range<usize>, pace: &mut Pace) -> bool {
+    pub(super) async fn play(&mut self, part: Range<usize>, pace: &mut Pace) -> bool {
         let program = self.setup.program;
         self.pass_start = self.now;
         (self.pass_ops, self.pass_missed) = (0, 0);
@@ -280,7 +267,7 @@ impl<'a, E: Engine> Client<'a, E> {
         self.now >= self.setup.control.window().1
     }
 
-    async fn close_all(&mut self) {
+    pub(super) async fn close_all(&mut self) {
         while let Some(open) = self.handles.take_any() {
             self.call(Call::Close(open.fd)).await.ok();
         }

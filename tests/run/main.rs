@@ -5,6 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod builtin;
 mod calls;
 mod client_txt;
 mod data;
