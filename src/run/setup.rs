@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::ask::{Answers, ask_all, no_answer};
-use super::live::LiveDisk;
+use super::live::{Held, LiveDisk};
 use super::pools::Pools;
 use super::prepare::{LeftOut, ReadyDisk};
 use super::{RunError, RunRequest, Straggler};
@@ -21,7 +21,7 @@ use crate::pool::{self, DiskJob, Event, Gate};
 
 /// The run directories.
 pub(super) struct Made {
-    pub(super) trees: Vec<(ReadyDisk, RunTree, MadeTree)>,
+    pub(super) trees: Vec<Held>,
     pub(super) left_out: Vec<LeftOut>,
     /// A disk that did not answer, if there is one.
     pub(super) straggler: Option<Straggler>,
@@ -71,7 +71,7 @@ pub(super) async fn make_trees(
             link.send(&FromWorker::Removed(told)).await;
             continue;
         }
-        made.push((disk, tree, told));
+        made.push(Held { ready: disk, tree, made: told });
     }
     let hangs = left_out.iter().any(|out| out.status == Status::Hung);
     let straggler = hangs.then(|| {
@@ -113,13 +113,14 @@ fn probe(request: &RunRequest, root: BorrowedFd<'_>) -> Result<(), (&'static str
 pub(super) fn start_pools(
     request: &RunRequest,
     pools: &Pools,
-    trees: Vec<(ReadyDisk, RunTree, MadeTree)>,
+    trees: Vec<Held>,
     gate: &Arc<Gate>,
     events: &mpsc::Sender<Event>,
 ) -> Result<Vec<LiveDisk>, RunError> {
     let load = Arc::new(request.load.clone());
     let mut live = Vec::new();
-    for (number, (ready, tree, made)) in trees.into_iter().enumerate() {
+    for (number, held) in trees.into_iter().enumerate() {
+        let Held { ready, tree, .. } = &held;
         let stat = rustix::fs::fstat(tree.root_fd())
             .map_err(|errno| RunError::failed(format!("{}: {errno}", ready.label())))?;
         let job = DiskJob {
@@ -136,7 +137,7 @@ pub(super) fn start_pools(
         };
         let state = pool::start(job, Arc::clone(gate), events.clone())
             .map_err(|error| RunError::cannot(format!("cannot start a thread: {error}")))?;
-        live.push(LiveDisk::new(number as u32, ready, tree, made, state, request.clients));
+        live.push(LiveDisk::new(number as u32, held, state, request.clients));
     }
     Ok(live)
 }

@@ -1,0 +1,223 @@
+//! Tables and sentences for people.
+
+use super::facts::ShelfDisk;
+use super::figures::{Figure, Figures, Way, standings_in};
+use super::judge::{Suspect, Verdict};
+use super::load::{BLOCK, TESTS, Test};
+use crate::output::{lined_up, shorten};
+use crate::stats::{Blame, LEAST_PEERS, Standing, median};
+use crate::units::{format_count, format_ns, format_number};
+
+/// Width of a label, so that a line stays within about 100 columns.
+const LABEL: usize = 20;
+
+/// All that a search has to say.
+pub(super) struct Found<'a> {
+    pub(super) disks: &'a [ShelfDisk],
+    pub(super) groups: &'a [Vec<usize>],
+    pub(super) figures: &'a Figures,
+    pub(super) suspects: &'a [Suspect],
+    pub(super) verdict: &'a Verdict,
+    /// Whether some disk failed, or was left out.
+    pub(super) failed: bool,
+    /// Whether single disks were measured, too.
+    pub(super) both: bool,
+}
+
+impl Found<'_> {
+    /// A line a disk: rate, 99th percentile and share of the peers' median in every test.
+    pub(super) fn table(&self, way: Way, color: bool) -> String {
+        let mut head = vec!["disk"];
+        for test in &TESTS {
+            head.extend([test.short, "p99", "ratio"]);
+        }
+        let mut rows: Vec<Vec<String>> =
+            self.disks.iter().map(|disk| vec![shorten(&disk.label, LABEL)]).collect();
+        for (test, of) in TESTS.iter().enumerate() {
+            let column = self.figures.column(test, way);
+            let standings: Vec<(usize, Standing)> =
+                self.groups.iter().flat_map(|group| standings_in(group, column)).collect();
+            for (disk, row) in rows.iter_mut().enumerate() {
+                let standing = standings.iter().find(|(of, _)| *of == disk).map(|(_, one)| one);
+                row.extend(cells(of, column[disk], standing));
+            }
+        }
+        let what = match way {
+            Way::Together => "all together",
+            Way::Alone => "one by one",
+        };
+        format!(
+            "{what}: MB/s of sequential read and write, operations/s of 4 KiB random read and of \
+             append + fdatasync;\nratio to the median of the peers, * where it stands out\n{}",
+            lined_up(&head, rows, color)
+        )
+    }
+
+    /// A sentence for each disk that is named, and the figures below it; what is not named, and why.
+    pub(super) fn sentences(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for disk in &self.verdict.disks {
+            lines.push(format!("{} is slow alone -> the disk", self.disks[*disk].named()));
+            lines.extend(self.evidence(*disk));
+        }
+        for blame in &self.verdict.paths {
+            lines.push(self.path(blame));
+            lines.extend(blame.slow.iter().flat_map(|disk| self.evidence(*disk)));
+        }
+        for disk in &self.verdict.astray {
+            let named = self.disks[*disk].named();
+            lines.push(match self.both {
+                true => format!(
+                    "{named} is slow only when all run -> its path, but it shares nothing with \
+                     other slow disks that healthy ones do not share: look at its own slot and link"
+                ),
+                false => format!("{named} is slow when all run -> the disk or its path"),
+            });
+            lines.extend(self.evidence(*disk));
+        }
+        let named = |disk| {
+            let Verdict { disks, paths, astray } = self.verdict;
+            disks.contains(&disk)
+                || astray.contains(&disk)
+                || paths.iter().any(|blame| blame.slow.contains(&disk))
+        };
+        let unnamed = self.suspects.iter().filter(|suspect| !named(suspect.disk));
+        lines.extend(unnamed.map(|suspect| self.unconfirmed(suspect)));
+        lines.extend(self.too_few());
+        if self.verdict.is_empty() && !self.failed {
+            lines.push("no disk stands out".into());
+        }
+        lines
+    }
+
+    fn path(&self, blame: &Blame) -> String {
+        let names: Vec<String> = blame.slow.iter().map(|disk| self.disks[*disk].named()).collect();
+        let when = if self.both { "only when all run" } else { "when all run" };
+        let well = match blame.well {
+            0 => "which no healthy disk hangs on".into(),
+            n => format!("which {n} healthy of {} disks hang on, too", n + blame.slow.len()),
+        };
+        format!(
+            "{} are slow {when} -> the path: they share {}, {well}",
+            names.join(" and "),
+            blame.place
+        )
+    }
+
+    /// The confirmed figures against a disk.
+    fn evidence(&self, disk: usize) -> Vec<String> {
+        let of_disk = self.suspects.iter().filter(|suspect| suspect.disk == disk);
+        of_disk.filter(|suspect| suspect.is_confirmed()).map(|one| self.figures_of(one)).collect()
+    }
+
+    fn figures_of(&self, suspect: &Suspect) -> String {
+        let test = &TESTS[suspect.test];
+        let again = match suspect.way {
+            Way::Alone => {
+                let mine = list(test, &suspect.again.mine);
+                format!("again {mine} in turn with {}", list(test, &suspect.again.peers))
+            }
+            Way::Together => {
+                let below = suspect.again.standings.iter().map(|one| percent_below(one.ratio));
+                let below = below.collect::<Vec<_>>().join(" and ");
+                format!("again {below} % below{}", self.alone(suspect))
+            }
+        };
+        format!(
+            "  {}: {} {}: {} % below its {} peers, {} to their {} (z {}); {again}",
+            self.disks[suspect.disk].label,
+            test.name,
+            suspect.way.word(),
+            percent_below(suspect.rates.0 / suspect.rates.1),
+            suspect.peers,
+            rate(test, suspect.rates.0),
+            with_unit(test, suspect.rates.1),
+            z_text(suspect.standing.z),
+        )
+    }
+
+    /// How a disk that is slow together stands alone in the same test.
+    fn alone(&self, suspect: &Suspect) -> String {
+        let column = self.figures.column(suspect.test, Way::Alone);
+        let Some(own) = column[suspect.disk].map(|figure| figure.ops_per_s) else {
+            return String::new();
+        };
+        let group = self.groups.iter().find(|group| group.contains(&suspect.disk));
+        let others: Vec<f64> = group
+            .into_iter()
+            .flatten()
+            .filter(|disk| **disk != suspect.disk)
+            .filter_map(|disk| column[*disk].map(|figure| figure.ops_per_s))
+            .collect();
+        let Some(median) = median(&others).filter(|median| *median > 0.0) else {
+            return String::new();
+        };
+        let share = format_number(100.0 * own / median);
+        let test = &TESTS[suspect.test];
+        format!("; alone {}, {share} % of theirs", with_unit(test, own))
+    }
+
+    fn unconfirmed(&self, suspect: &Suspect) -> String {
+        let why = match suspect.was_checked() {
+            true => "but not so when measured again",
+            false => "but could not be measured again",
+        };
+        format!(
+            "{}: {} {} was {} % below its peers (z {}), {why}: not named",
+            self.disks[suspect.disk].label,
+            TESTS[suspect.test].name,
+            suspect.way.word(),
+            percent_below(suspect.rates.0 / suspect.rates.1),
+            z_text(suspect.standing.z),
+        )
+    }
+
+    fn too_few(&self) -> Vec<String> {
+        let few = self.groups.iter().filter(|group| group.len() < LEAST_PEERS);
+        few.map(|group| {
+            let names: Vec<&str> = group.iter().map(|disk| &*self.disks[*disk].label).collect();
+            format!(
+                "{}: too few of one model, size and file system to judge ({LEAST_PEERS} are \
+                 needed): see the figures",
+                names.join(", ")
+            )
+        })
+        .collect()
+    }
+}
+
+fn cells(test: &Test, figure: Option<Figure>, standing: Option<&Standing>) -> [String; 3] {
+    let Some(figure) = figure else { return ["-", "-", "-"].map(str::to_owned) };
+    let mark = |one: &Standing| if one.is_slow() { "*" } else { "" };
+    [
+        rate(test, figure.ops_per_s),
+        figure.p99_ns.map_or_else(|| "-".into(), format_ns),
+        standing.map_or_else(|| "-".into(), |one| format!("{}{:.2}", mark(one), one.ratio)),
+    ]
+}
+
+/// Without its unit.
+fn rate(test: &Test, ops_per_s: f64) -> String {
+    if test.in_bytes {
+        format_number(ops_per_s * BLOCK as f64 / 1e6)
+    } else {
+        format_count(ops_per_s)
+    }
+}
+
+fn with_unit(test: &Test, ops_per_s: f64) -> String {
+    format!("{} {}", rate(test, ops_per_s), if test.in_bytes { "MB/s" } else { "ops/s" })
+}
+
+fn list(test: &Test, rates: &[f64]) -> String {
+    rates.iter().map(|one| rate(test, *one)).collect::<Vec<_>>().join(", ")
+}
+
+fn percent_below(ratio: f64) -> String {
+    format_number(100.0 * (1.0 - ratio))
+}
+
+/// Where the others agree exactly, z has no bound.
+fn z_text(z: f64) -> String {
+    if z < -999.0 { "below -999".into() } else { format!("{z:.1}") }
+}
