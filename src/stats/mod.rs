@@ -5,7 +5,7 @@ mod blame;
 mod standing;
 
 pub use blame::{Blame, shared_places};
-pub use standing::{LEAST_PEERS, Standing, again_alone, again_together, standings};
+pub use standing::{LEAST_PEERS, Standing, again_alone, again_together, keeps_up, standings};
 
 /// Median; `None` of nothing. Not a number sorts last.
 #[must_use]

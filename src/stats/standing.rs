@@ -49,21 +49,30 @@ pub fn standings(rates: &[f64]) -> Vec<Standing> {
 }
 
 /// Whether a disk that stood out alone does so again. It was measured several times, in turn with
-/// peers: each time it must have been more than 10 % slower than any of them ever was, and on the
-/// whole by half of what it was at first.
+/// peers: its best must be more than 10 % below the worst of theirs, and its median below theirs by
+/// half of what it was at first. With three of theirs or more the worst one is left out: whatever
+/// disturbs a measurement makes it slower, so that a slow disk never looks fast, but a healthy one
+/// may once look slow.
 #[must_use]
 pub fn again_alone(first: Standing, again: &[f64], peers: &[f64]) -> bool {
     let (Some(mine), Some(theirs)) = (median(again), median(peers)) else { return false };
     let best = again.iter().copied().fold(0.0, f64::max);
-    let worst = peers.iter().copied().fold(f64::INFINITY, f64::min);
+    let mut sorted = peers.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let worst = sorted[usize::from(sorted.len() >= 3)];
     best < FAR_RATIO * worst && mine <= first.slow_again() * theirs
 }
 
-/// Whether a disk that stood out when all ran does so each time that all run again.
+/// Whether a disk is not slow after all: no more than 10 % below the best that is known of others.
 #[must_use]
-pub fn again_together(first: Standing, again: &[Standing]) -> bool {
-    let limit = first.slow_again();
-    !again.is_empty() && again.iter().all(|one| one.is_slow() && one.ratio <= limit)
+pub fn keeps_up(rate: f64, others: f64) -> bool {
+    rate >= FAR_RATIO * others
+}
+
+/// Whether a disk that stood out when all ran does so when all run again.
+#[must_use]
+pub fn again_together(first: Standing, again: Standing) -> bool {
+    again.is_slow() && again.ratio <= first.slow_again()
 }
 
 #[cfg(test)]
@@ -110,14 +119,14 @@ mod tests {
         assert!(again_alone(first, &[50.0, 52.0, 51.0], &[100.0, 99.0, 101.0]));
         assert!(!again_alone(first, &[50.0, 91.0, 51.0], &[100.0, 99.0, 101.0]), "once as fast");
         assert!(!again_alone(first, &[75.0, 74.0, 76.0], &[100.0, 99.0, 101.0]), "only a quarter");
-        assert!(!again_alone(first, &[50.0, 52.0, 51.0], &[100.0, 55.0, 101.0]), "peers vary, too");
         assert!(!again_alone(first, &[], &[]));
-        let slow = Standing { ratio: 0.6, z: -8.0 };
-        assert!(again_together(first, &[slow, slow]));
-        assert!(!again_together(first, &[slow, Standing { ratio: 0.6, z: -4.0 }]));
-        assert!(!again_together(first, &[slow, Standing { ratio: 0.8, z: -8.0 }]));
-        assert!(!again_together(first, &[]));
+        let once = [100.0, 55.0, 101.0];
+        assert!(again_alone(first, &[50.0, 52.0, 51.0], &once), "one of theirs may be disturbed");
+        assert!(!again_alone(first, &[50.0, 52.0, 51.0], &[55.0, 54.0, 101.0]), "but not two");
+        let again = |ratio, z| again_together(first, Standing { ratio, z });
+        assert!(again(0.6, -8.0) && !again(0.6, -4.0) && !again(0.8, -8.0));
         let barely = Standing { ratio: 0.89, z: -6.0 };
-        assert!(again_together(barely, &[Standing { ratio: 0.89, z: -6.0 }]));
+        assert!(again_together(barely, barely));
+        assert!(keeps_up(91.0, 100.0) && !keeps_up(89.0, 100.0));
     }
 }

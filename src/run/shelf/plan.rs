@@ -103,10 +103,10 @@ mod tests {
         let second = Duration::from_secs(1);
         let plan = Plan { disks: 12, preset, window: 11 * second, time: 10 * second };
         assert_eq!(plan.total(), 4 * 13 * 11 * second);
-        assert_eq!(plan.checks(Way::Alone, 2), 12 * 11 * second);
+        assert_eq!(plan.checks(Way::Alone, 2), 20 * 11 * second);
         let text = plan.text(1 << 30);
         assert!(text.contains("about 9m32s") && text.contains("10.0s after 1.00s"), "{text}");
-        assert!(text.contains("up to 1m06s"), "{text}");
+        assert!(text.contains("up to 1m50s"), "{text}");
         let (text, done) = plan.begins(0, Way::Alone, Duration::ZERO);
         assert_eq!(text, "sequential read, one by one; about 9m32s left");
         assert_eq!(done, 132 * second);

@@ -14,7 +14,7 @@ use super::super::{RunError, RunRequest};
 use super::facts::{ShelfDisk, peers};
 use super::figures::{Column, Figure, Figures, Way, standings_in};
 use super::fill::{Filled, fill_all};
-use super::judge::{AGAIN_ALONE, AGAIN_TOGETHER, Suspect, Verdict, suspects};
+use super::judge::{AGAIN_TOGETHER, Second, Suspect, Verdict, suspects};
 use super::load::TESTS;
 use super::plan::Plan;
 use super::text::Found;
@@ -88,13 +88,13 @@ impl<'s, 'w> Search<'s, 'w> {
     async fn search(&mut self, found: &mut Vec<Suspect>) -> Result<(), RunError> {
         self.fill().await?;
         self.measure().await?;
-        *found = suspects(&self.figures, &self.groups, Way::Alone);
+        let (alone, mut together) = suspects(&self.figures, &self.groups);
+        *found = alone;
         self.check_alone(found).await?;
-        let named: Vec<usize> =
-            found.iter().filter(|one| one.is_confirmed()).map(|one| one.disk).collect();
-        // A disk that is slow alone is slow together, too: that says nothing of its path.
-        let mut together = suspects(&self.figures, &self.groups, Way::Together);
-        together.retain(|one| !named.contains(&one.disk));
+        let known: Vec<(usize, usize)> =
+            found.iter().filter(|one| one.is_confirmed()).map(|one| (one.disk, one.test)).collect();
+        // What is slow alone is slow together, too: that says nothing of its path.
+        together.retain(|one| !known.contains(&(one.disk, one.test)));
         let checked = self.check_together(&mut together).await;
         found.extend(together);
         checked
@@ -187,33 +187,38 @@ impl<'s, 'w> Search<'s, 'w> {
         Ok(figures)
     }
 
-    /// Measures each suspect again, in turn with disks that are well.
+    /// Measures each suspect again, in turn with disks that are well, until it is clear what it is.
     async fn check_alone(&mut self, suspects: &mut [Suspect]) -> Result<(), RunError> {
         self.say_checks(Way::Alone, suspects.len(), suspects);
         for suspect in suspects {
-            for round in 0..AGAIN_ALONE {
+            for round in 0..suspect.rounds {
                 let witness = suspect.witnesses.get(round % suspect.witnesses.len().max(1));
                 let Some(witness) = witness.copied() else { break };
-                for disk in [witness, suspect.disk] {
-                    let window = self.window(suspect.test, Way::Alone, vec![disk], "/again");
-                    let rate = window.await?.first().and_then(|(_, figure)| *figure);
-                    let rates = if disk == witness {
-                        &mut suspect.again.peers
-                    } else {
-                        &mut suspect.again.mine
-                    };
-                    rates.extend(rate.map(|figure| figure.ops_per_s));
+                let peer = self.rate_again(suspect.test, witness).await?;
+                suspect.again.peers.extend(peer);
+                let mine = self.rate_again(suspect.test, suspect.disk).await?;
+                suspect.again.mine.extend(mine);
+                if suspect.second() != Second::Open {
+                    break;
                 }
             }
         }
         Ok(())
     }
 
-    /// Runs the tests again in which a disk stood out when all ran.
+    /// Operations per second of a disk alone.
+    async fn rate_again(&mut self, test: usize, disk: usize) -> Result<Option<f64>, RunError> {
+        let figures = self.window(test, Way::Alone, vec![disk], "/again").await?;
+        Ok(figures.first().and_then(|(_, figure)| *figure).map(|figure| figure.ops_per_s))
+    }
+
+    /// Runs the tests again in which a disk stood out when all ran, until it is clear of each.
     async fn check_together(&mut self, suspects: &mut [Suspect]) -> Result<(), RunError> {
         let tests: BTreeSet<usize> = suspects.iter().map(|suspect| suspect.test).collect();
         self.say_checks(Way::Together, tests.len(), suspects);
         for test in tests {
+            let mut open: Vec<&mut Suspect> =
+                suspects.iter_mut().filter(|one| one.test == test).collect();
             for _ in 0..AGAIN_TOGETHER {
                 let mut column: Column = vec![None; self.disks.len()];
                 for (disk, figure) in self.window(test, Way::Together, self.all(), "/again").await?
@@ -222,9 +227,12 @@ impl<'s, 'w> Search<'s, 'w> {
                 }
                 let standings: Vec<_> =
                     self.groups.iter().flat_map(|group| standings_in(group, &column)).collect();
-                for suspect in suspects.iter_mut().filter(|suspect| suspect.test == test) {
+                for suspect in &mut open {
                     let standing = standings.iter().find(|(disk, _)| *disk == suspect.disk);
                     suspect.again.standings.extend(standing.map(|(_, standing)| *standing));
+                }
+                if open.iter().all(|suspect| suspect.second() != Second::Open) {
+                    break;
                 }
             }
         }
@@ -241,12 +249,14 @@ impl<'s, 'w> Search<'s, 'w> {
             .collect();
         let time = format_duration(self.plan.checks(way, count));
         let what = what.into_iter().collect::<Vec<_>>().join(", ");
-        self.worker.progress.note(&format!("measuring again, {}: {what}; {time}", way.word()));
+        self.worker
+            .progress
+            .note(&format!("measuring again, {}: {what}; up to {time}", way.word()));
     }
 
     /// Says what was found; returns the exit code.
     fn report(&mut self, suspects: &[Suspect]) -> u8 {
-        let verdict = Verdict::of(suspects, &self.disks);
+        let verdict = Verdict::of(suspects, &self.figures, &self.disks);
         let failed = self.left_out || !self.failed.is_empty();
         let found = Found {
             disks: &self.disks,
@@ -255,7 +265,6 @@ impl<'s, 'w> Search<'s, 'w> {
             suspects,
             verdict: &verdict,
             failed,
-            both: self.plan.ways().count() == 2,
         };
         let mut lines = found.sentences();
         lines.extend(self.notes.iter().cloned());

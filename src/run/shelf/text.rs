@@ -2,7 +2,7 @@
 
 use super::facts::ShelfDisk;
 use super::figures::{Figure, Figures, Way, standings_in};
-use super::judge::{Suspect, Verdict};
+use super::judge::{Second, Suspect, Verdict};
 use super::load::{BLOCK, TESTS, Test};
 use crate::output::{lined_up, shorten};
 use crate::stats::{Blame, LEAST_PEERS, Standing, median};
@@ -20,8 +20,6 @@ pub(super) struct Found<'a> {
     pub(super) verdict: &'a Verdict,
     /// Whether some disk failed, or was left out.
     pub(super) failed: bool,
-    /// Whether single disks were measured, too.
-    pub(super) both: bool,
 }
 
 impl Found<'_> {
@@ -58,31 +56,27 @@ impl Found<'_> {
         let mut lines = Vec::new();
         for disk in &self.verdict.disks {
             lines.push(format!("{} is slow alone -> the disk", self.disks[*disk].named()));
-            lines.extend(self.evidence(*disk));
+            lines.extend(self.evidence(*disk, Way::Alone));
         }
         for blame in &self.verdict.paths {
             lines.push(self.path(blame));
-            lines.extend(blame.slow.iter().flat_map(|disk| self.evidence(*disk)));
+            lines.extend(blame.slow.iter().flat_map(|disk| self.evidence(*disk, Way::Together)));
         }
         for disk in &self.verdict.astray {
-            let named = self.disks[*disk].named();
-            lines.push(match self.both {
-                true => format!(
-                    "{named} is slow only when all run -> its path, but it shares nothing with \
-                     other slow disks that healthy ones do not share: look at its own slot and link"
-                ),
-                false => format!("{named} is slow when all run -> the disk or its path"),
-            });
-            lines.extend(self.evidence(*disk));
+            lines.push(format!(
+                "{} is slow only when all run -> its path, but it shares nothing with other slow \
+                 disks that healthy ones do not share: look at its own slot and link",
+                self.disks[*disk].named()
+            ));
+            lines.extend(self.evidence(*disk, Way::Together));
         }
-        let named = |disk| {
-            let Verdict { disks, paths, astray } = self.verdict;
-            disks.contains(&disk)
-                || astray.contains(&disk)
-                || paths.iter().any(|blame| blame.slow.contains(&disk))
-        };
-        let unnamed = self.suspects.iter().filter(|suspect| !named(suspect.disk));
-        lines.extend(unnamed.map(|suspect| self.unconfirmed(suspect)));
+        for disk in &self.verdict.unclear {
+            let named = self.disks[*disk].named();
+            lines.push(format!("{named} is slow when all run -> the disk or its path"));
+            lines.extend(self.evidence(*disk, Way::Together));
+        }
+        let unconfirmed = self.suspects.iter().filter(|suspect| !suspect.is_confirmed());
+        lines.extend(unconfirmed.map(|suspect| self.unconfirmed(suspect)));
         lines.extend(self.too_few());
         if self.verdict.is_empty() && !self.failed {
             lines.push("no disk stands out".into());
@@ -92,21 +86,20 @@ impl Found<'_> {
 
     fn path(&self, blame: &Blame) -> String {
         let names: Vec<String> = blame.slow.iter().map(|disk| self.disks[*disk].named()).collect();
-        let when = if self.both { "only when all run" } else { "when all run" };
         let well = match blame.well {
             0 => "which no healthy disk hangs on".into(),
             n => format!("which {n} healthy of {} disks hang on, too", n + blame.slow.len()),
         };
         format!(
-            "{} are slow {when} -> the path: they share {}, {well}",
+            "{} are slow only when all run -> the path: they share {}, {well}",
             names.join(" and "),
             blame.place
         )
     }
 
     /// The confirmed figures against a disk.
-    fn evidence(&self, disk: usize) -> Vec<String> {
-        let of_disk = self.suspects.iter().filter(|suspect| suspect.disk == disk);
+    fn evidence(&self, disk: usize, way: Way) -> Vec<String> {
+        let of_disk = self.suspects.iter().filter(|one| one.disk == disk && one.way == way);
         of_disk.filter(|suspect| suspect.is_confirmed()).map(|one| self.figures_of(one)).collect()
     }
 
@@ -158,12 +151,12 @@ impl Found<'_> {
     }
 
     fn unconfirmed(&self, suspect: &Suspect) -> String {
-        let why = match suspect.was_checked() {
-            true => "but not so when measured again",
-            false => "but could not be measured again",
+        let why = match suspect.second() {
+            Second::Open => "but could not be measured again",
+            _ => "but not so when measured again",
         };
         format!(
-            "{}: {} {} was {} % below its peers (z {}), {why}: not named",
+            "{}: {} {} was {} % below its peers (z {}), {why}: does not count",
             self.disks[suspect.disk].label,
             TESTS[suspect.test].name,
             suspect.way.word(),
