@@ -10,5 +10,6 @@ mod client_txt;
 mod disks;
 mod frozen;
 mod options;
+mod preset;
 mod result;
 mod signals;
