@@ -57,7 +57,8 @@ pub(super) struct Sequence {
     pub(super) experiment_id: String,
     pub(super) host: HostFacts,
     windows: u64,
-    told: BTreeSet<String>,
+    /// Warnings that need not be said again.
+    pub(super) told: BTreeSet<String>,
     /// Why it ended early.
     pub(super) cut: Option<Cut>,
     /// The gravest exit code of a window.

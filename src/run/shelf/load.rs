@@ -26,7 +26,8 @@ pub(super) struct Test {
     text: &'static str,
     clients: u32,
     engine: EngineKind,
-    direct: bool,
+    /// Past the page cache: little but the device counts.
+    pub(super) direct: bool,
     /// The operations that are timed; the last of them is what is counted.
     pub(super) timed: &'static [OpKind],
     /// Whether its rate is told in bytes: else in operations.

@@ -89,6 +89,7 @@ impl Worker<'_> {
         let names = device_names(made.trees.iter().map(|held| &held.ready));
         let mut sequence = Sequence::new(made.trees, experiment_id, host);
         sequence.cut = unwritable;
+        sequence.told.extend(prepared.warnings);
         let mut search = Search::new(self, sequence, &mut outlet, disks, plan, bytes)?;
         search.left_out = !left_out.is_empty();
         let (sequence, code) = search.run().await?;

@@ -68,8 +68,8 @@ impl Plan {
             .collect();
         let tests: Vec<&str> = TESTS.iter().map(|test| test.name).collect();
         format!(
-            "{} disks; {}; {}; each {} after {} of warm-up: about {}, and before that the time to \
-             write {} to each disk; what stands out is measured again, up to {} for a disk and test",
+            "{} disks: {}\n{}; each {} after {} of warm-up: about {} in all\nbefore that {} are \
+             written to each disk; what stands out is measured again, up to {} for a disk and test",
             self.disks,
             tests.join(", "),
             parts.join(", then "),

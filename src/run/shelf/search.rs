@@ -278,6 +278,8 @@ impl<'s, 'w> Search<'s, 'w> {
         }
         if let Some(file) = &self.outlet.file {
             lines.push(format!("result: {}", file.display()));
+        } else if self.outlet.table_on_stdout {
+            lines.push("for the same as CSV, pipe it or add --out FILE".into());
         }
         let ways: Vec<Way> = self.plan.ways().collect();
         super::say(&mut self.worker.progress, self.outlet, |color| {

@@ -12,6 +12,7 @@ use crate::units::{format_count, format_ns, format_number};
 const LABEL: usize = 20;
 
 /// All that a search has to say.
+#[derive(Clone, Copy)]
 pub(super) struct Found<'a> {
     pub(super) disks: &'a [ShelfDisk],
     pub(super) groups: &'a [Vec<usize>],
@@ -55,7 +56,8 @@ impl Found<'_> {
     pub(super) fn sentences(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for disk in &self.verdict.disks {
-            lines.push(format!("{} is slow alone -> the disk", self.disks[*disk].named()));
+            let what = if self.only_appends(*disk) { ", or the file system on it" } else { "" };
+            lines.push(format!("{} is slow alone -> the disk{what}", self.disks[*disk].named()));
             lines.extend(self.evidence(*disk, Way::Alone));
         }
         for blame in &self.verdict.paths {
@@ -82,6 +84,15 @@ impl Found<'_> {
             lines.push("no disk stands out".into());
         }
         lines
+    }
+
+    /// Whether a disk is slow alone in that test only in which the file system does much of the work.
+    fn only_appends(&self, disk: usize) -> bool {
+        let mut against = self
+            .suspects
+            .iter()
+            .filter(|one| one.disk == disk && one.way == Way::Alone && one.is_confirmed());
+        against.all(|one| !TESTS[one.test].direct)
     }
 
     fn path(&self, blame: &Blame) -> String {
@@ -129,25 +140,29 @@ impl Found<'_> {
         )
     }
 
-    /// How a disk that is slow together stands alone in the same test.
+    /// How a disk that is slow together stands alone in the same test, by the latest that is known.
     fn alone(&self, suspect: &Suspect) -> String {
+        let Some((own, theirs)) = self.rates_alone(suspect).filter(|(_, theirs)| *theirs > 0.0)
+        else {
+            return String::new();
+        };
+        let share = format_number(100.0 * own / theirs);
+        format!("; alone {}, {share} % of theirs", with_unit(&TESTS[suspect.test], own))
+    }
+
+    fn rates_alone(&self, suspect: &Suspect) -> Option<(f64, f64)> {
+        let again = self.suspects.iter().find(|other| {
+            (other.disk, other.test, other.way) == (suspect.disk, suspect.test, Way::Alone)
+        });
+        if let Some(again) = again.map(|other| &other.again).filter(|a| !a.mine.is_empty()) {
+            return median(&again.mine).zip(median(&again.peers));
+        }
         let column = self.figures.column(suspect.test, Way::Alone);
-        let Some(own) = column[suspect.disk].map(|figure| figure.ops_per_s) else {
-            return String::new();
-        };
-        let group = self.groups.iter().find(|group| group.contains(&suspect.disk));
-        let others: Vec<f64> = group
-            .into_iter()
-            .flatten()
-            .filter(|disk| **disk != suspect.disk)
-            .filter_map(|disk| column[*disk].map(|figure| figure.ops_per_s))
-            .collect();
-        let Some(median) = median(&others).filter(|median| *median > 0.0) else {
-            return String::new();
-        };
-        let share = format_number(100.0 * own / median);
-        let test = &TESTS[suspect.test];
-        format!("; alone {}, {share} % of theirs", with_unit(test, own))
+        let group = self.groups.iter().find(|group| group.contains(&suspect.disk))?;
+        let others = group.iter().filter(|disk| **disk != suspect.disk);
+        let others: Vec<f64> =
+            others.filter_map(|disk| column[*disk].map(|figure| figure.ops_per_s)).collect();
+        Some(column[suspect.disk]?.ops_per_s).zip(median(&others))
     }
 
     fn unconfirmed(&self, suspect: &Suspect) -> String {
@@ -213,4 +228,69 @@ fn percent_below(ratio: f64) -> String {
 /// Where the others agree exactly, z has no bound.
 fn z_text(z: f64) -> String {
     if z < -999.0 { "below -999".into() } else { format!("{z:.1}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::facts::{peers, plain_disk};
+    use super::super::judge::{Again, suspects};
+    use super::*;
+
+    /// Five disks of which the last one reads at half speed, alone and together.
+    fn figures() -> Figures {
+        let mut figures = Figures::new(6);
+        for way in Way::BOTH {
+            for (disk, ops_per_s) in [100.0, 101.0, 99.0, 100.0, 50.0].into_iter().enumerate() {
+                let p99_ns = (disk == 0).then_some(12_000_000.0);
+                figures.set(0, way, disk, Some(Figure { ops_per_s, p99_ns }));
+            }
+        }
+        figures
+    }
+
+    #[test]
+    fn a_slow_disk_in_words_by_hand() {
+        let disks: Vec<ShelfDisk> = (0..6)
+            .map(|n| plain_disk(&format!("/d{n}"), if n == 5 { "other" } else { "same" }, &[]))
+            .collect();
+        let (groups, figures) = (peers(&disks), figures());
+        let (mut suspects, _) = suspects(&figures, &groups);
+        suspects[0].again =
+            Again { mine: vec![51.0; 3], peers: vec![100.0; 3], ..Again::default() };
+        let verdict = Verdict::of(&suspects, &figures, &disks);
+        let nothing = Found {
+            disks: &disks,
+            groups: &groups,
+            figures: &figures,
+            suspects: &[],
+            verdict: &verdict,
+            failed: false,
+        };
+        // 1 MiB an operation: 100 of them are 105 MB/s. Deviations of 0, 1, 1, 0 and 70 % in
+        // logarithms have a median of 1 %, so that z is -ln 2 / (1.4826 x 0.00995) or so.
+        let found = Found { suspects: &suspects, ..nothing };
+        let lines = found.sentences();
+        assert_eq!(lines[0], "/d4 is slow alone -> the disk");
+        assert_eq!(
+            lines[1],
+            "  /d4: sequential read alone: 50.0 % below its 4 peers, 52.4 to their 105 MB/s \
+             (z -47.0); again 53.5, 53.5, 53.5 in turn with 105, 105, 105"
+        );
+        assert!(lines[2].starts_with("/d5: too few of one model"), "{lines:?}");
+        assert_eq!(lines.len(), 3);
+
+        let table = found.table(Way::Alone, false);
+        let rows: Vec<&str> = table.lines().collect();
+        assert!(rows[2].starts_with("disk  read     p99  ratio  write"), "{table}");
+        assert!(rows[3].starts_with("/d0    105  12.0ms   1.00      -"), "{table}");
+        assert!(rows[7].starts_with("/d4   52.4       -  *0.50      -"), "{table}");
+
+        let mut cleared = suspects.clone();
+        cleared[0].again.mine = vec![95.0];
+        let verdict = Verdict::of(&cleared, &figures, &disks);
+        let found = Found { suspects: &cleared, verdict: &verdict, ..nothing };
+        let lines = found.sentences();
+        assert!(lines[0].ends_with("but not so when measured again: does not count"), "{lines:?}");
+        assert_eq!(lines.last().unwrap(), "no disk stands out");
+    }
 }
