@@ -18,7 +18,7 @@ use crate::host::facts::HostFacts;
 use crate::host::kmsg::kernel_lines_naming;
 use crate::host::sample::HostDelta;
 use crate::metrics::DiskTotals;
-use crate::output::{DiskLine, Report, Status, end_text};
+use crate::output::{DiskLine, Report, SinkError, Status, end_text};
 
 /// Kernel log level of a warning: 4, and less for what is worse.
 const WARNING: u8 = 4;
@@ -33,13 +33,13 @@ impl Worker<'_> {
         rows: &RowMaker,
     ) -> u8 {
         let outcomes = measured.outcomes();
-        let code = self.write_rows(measured, &outcomes, left_out, outlet, rows);
+        let (code, _) = self.write_rows(measured, &outcomes, left_out, outlet, rows);
         self.progress.finish();
         self.say_table(measured, &outcomes, left_out, outlet);
         code
     }
 
-    /// Writes the rows of a window; returns the exit code.
+    /// Writes the rows of a window; returns the exit code, and why they could not be written.
     pub(super) fn write_rows(
         &mut self,
         measured: &Measured,
@@ -47,8 +47,9 @@ impl Worker<'_> {
         left_out: &[LeftOut],
         outlet: &mut Outlet,
         rows: &RowMaker,
-    ) -> u8 {
+    ) -> (u8, Option<SinkError>) {
         let Measured { disks, cut, run, .. } = measured;
+        let mut failure = None;
         let mut code = exit_code(outcomes, disks, left_out);
         for (disk, outcome) in disks.iter().zip(outcomes) {
             if let Err(defect) = check_sums(disk, &outcome.totals) {
@@ -73,13 +74,14 @@ impl Worker<'_> {
             Some(Cut::FrontGone) => {}
             Some(Cut::Signal(_)) | None => {
                 if let Err(error) = outlet.write_now(&all_rows) {
-                    let error = sink_failed(&error);
-                    self.progress.note(&error.message);
-                    code = error.code;
+                    let said = sink_failed(&error);
+                    self.progress.note(&said.message);
+                    code = said.code;
+                    failure = Some(error);
                 }
             }
         }
-        code
+        (code, failure)
     }
 
     fn say_table(

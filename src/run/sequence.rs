@@ -169,7 +169,7 @@ impl Worker<'_> {
             }
         };
         let outcomes = measured.outcomes();
-        let code = self.write_rows(&measured, &outcomes, &[], outlet, &rows);
+        let (code, failure) = self.write_rows(&measured, &outcomes, &[], outlet, &rows);
         self.progress.finish();
         sequence.code = sequence.code.max(code);
         let window = measured.run.window;
@@ -179,7 +179,7 @@ impl Worker<'_> {
             DiskResult { disk: *number, outcome, notes }
         });
         let results = results.collect();
-        sequence.cut = measured.cut.or(measured.drained.cut);
+        sequence.cut = measured.cut.or(measured.drained.cut).or(failure.map(Cut::from));
         sequence.put_back(&numbers, measured.disks, measured.events);
         Ok(results)
     }

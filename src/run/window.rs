@@ -27,6 +27,15 @@ impl Cut {
     }
 }
 
+impl From<SinkError> for Cut {
+    fn from(error: SinkError) -> Self {
+        match error {
+            SinkError::BrokenPipe => Self::ReaderGone,
+            other => Self::Unwritable(other),
+        }
+    }
+}
+
 /// The measured window as it was, in nanoseconds of the run's clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Window {

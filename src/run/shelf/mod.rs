@@ -84,7 +84,7 @@ impl Worker<'_> {
             self.progress.note(&notes::left_out(disk));
         }
         let rows: Vec<_> = left_out.iter().map(|disk| rows.left_out(disk)).collect();
-        let unwritable = outlet.write_now(&rows).err().map(Cut::Unwritable);
+        let unwritable = outlet.write_now(&rows).err().map(Cut::from);
         let disks = made.trees.iter().map(|held| ShelfDisk::of(&held.ready)).collect();
         let names = device_names(made.trees.iter().map(|held| &held.ready));
         let mut sequence = Sequence::new(made.trees, experiment_id, host);

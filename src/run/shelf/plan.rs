@@ -59,18 +59,17 @@ impl Plan {
 
     /// Before it is done.
     pub(super) fn text(&self, file_bytes: u64) -> String {
-        let parts: Vec<String> = self
-            .ways()
-            .map(|way| match way {
-                Way::Together => "all together".into(),
-                Way::Alone => format!("{} times alone", self.disks),
-            })
-            .collect();
+        let parts = self.ways().map(|way| match way {
+            Way::Together => "all together",
+            Way::Alone => "one by one",
+        });
+        let parts: Vec<&str> = parts.collect();
         let tests: Vec<&str> = TESTS.iter().map(|test| test.name).collect();
         format!(
-            "{} disks: {}\n{}; each {} after {} of warm-up: about {} in all\nbefore that {} are \
+            "{} disk{}: {}\n{}; each {} after {} of warm-up: about {} in all\nbefore that {} are \
              written to each disk; what stands out is measured again, up to {} for a disk and test",
             self.disks,
+            if self.disks == 1 { "" } else { "s" },
             tests.join(", "),
             parts.join(", then "),
             format_duration(self.time),

@@ -80,7 +80,8 @@ impl Found<'_> {
         let unconfirmed = self.suspects.iter().filter(|suspect| !suspect.is_confirmed());
         lines.extend(unconfirmed.map(|suspect| self.unconfirmed(suspect)));
         lines.extend(self.too_few());
-        if self.verdict.is_empty() && !self.failed {
+        let judged = self.groups.iter().any(|group| group.len() >= LEAST_PEERS);
+        if self.verdict.is_empty() && !self.failed && judged {
             lines.push("no disk stands out".into());
         }
         lines
