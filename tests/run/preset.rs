@@ -12,7 +12,7 @@ use crate::common::tool::{
     BINARY, Finished, Running, assert_clean, jbodbench, label, run_dir, run_on, runs, temp_disk,
     wait_for,
 };
-use crate::common::{LoopFs, RamFs, TmpFs, need_root, or_skip, skip};
+use crate::common::{LoopFs, RamFs, TmpFs, need_root, or_skip, run, skip};
 
 const QUICK: &str = "--preset disks -t 200ms --warmup 0 --file-size 16m";
 /// A search has many windows.
@@ -194,6 +194,38 @@ fn a_reader_that_goes_away_ends_the_search() {
     let finished = Running::start(command).finish().expect(141);
     assert!(!finished.stderr.contains("one by one; about"), "{finished}");
     assert_clean(&[&disk.path()]);
+}
+
+/// A device that becomes smaller answers with EIO behind its end.
+#[test]
+fn a_disk_with_errors_is_named_and_the_others_go_on() {
+    let bad = or_skip!(LoopFs::new("ext4", 64));
+    let good = or_skip!(TmpFs::new("64m"));
+    let disks = [bad.path(), good.path()];
+    let running = search("--preset disks --together -t 1s --file-size 16m", &disks);
+    wait_for("the file", || {
+        let file = run_dir(&disks[0])?.join("testfile");
+        fs::metadata(file).ok().filter(|file| file.len() >= 16 << 20)
+    });
+    std::thread::sleep(Duration::from_millis(300)); // it is stored, and the first test has begun
+    fs::OpenOptions::new().write(true).open(bad.image()).unwrap().set_len(1 << 20).unwrap();
+    run("losetup", &["--set-capacity", bad.device()]).unwrap();
+    let finished = running.finish_within(LONG).expect(1);
+    finished.says(&format!("{} (loop", disks[0].display()));
+    finished.says(" failed in sequential ");
+    finished.says("EIO");
+    let table = finished.table();
+    let status = |disk: &Path, cell: &str| {
+        let rows = table.rows.iter().filter(|row| row.text("op") == "all");
+        let row = rows.filter(|row| row.text("row") == "summary" && row.text("cell") == cell);
+        row.filter(|row| row.text("disk") == label(disk)).map(|row| row.text("status")).next()
+    };
+    let gone = ["sequential-read", "sequential-write"]
+        .map(|test| status(&disks[0], &format!("{test}/together")) == Some("gone"));
+    assert!(gone.contains(&true), "{finished}");
+    assert_eq!(status(&disks[0], "append-sync/together"), None, "it is out");
+    assert_eq!(status(&disks[1], "append-sync/together"), Some("ok"));
+    assert_clean(&[&disks[1]]);
 }
 
 #[test]

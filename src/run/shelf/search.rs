@@ -22,6 +22,9 @@ use crate::loadfile::Program;
 use crate::output::Status;
 use crate::units::format_duration;
 
+/// More sentences about a disk that failed say the same.
+const MOST_NOTES: usize = 4;
+
 /// A search under way.
 pub(super) struct Search<'s, 'w> {
     worker: &'s mut Worker<'w>,
@@ -179,8 +182,14 @@ impl<'s, 'w> Search<'s, 'w> {
         for result in results {
             if !matches!(result.outcome.status, Status::Ok | Status::Interrupted) {
                 self.failed.insert(result.disk);
-                self.notes.push(format!("{} {}:", TESTS[test].name, way.word()));
-                self.notes.extend(result.notes);
+                self.notes.push(format!(
+                    "{} failed in {}, {} ({}):",
+                    self.disks[result.disk].named(),
+                    TESTS[test].name,
+                    way.word(),
+                    result.outcome.status.word()
+                ));
+                self.notes.extend(result.notes.into_iter().take(MOST_NOTES));
             }
             figures.push((result.disk, Figure::of(&TESTS[test], &result.outcome)));
         }
