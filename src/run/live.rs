@@ -158,6 +158,11 @@ impl LiveDisk {
         self.clients.saturating_sub(self.reports.len() as u32 + self.lost)
     }
 
+    /// What the device did within the window.
+    pub(super) fn device_moved(&self) -> Option<DeviceCounters> {
+        Some(self.device_after?.delta(self.device_before.as_ref()?))
+    }
+
     /// The device's counters now.
     pub(super) fn device_counters(&self) -> Option<DeviceCounters> {
         super::patience::counters(self.ready.device.as_ref()?)

@@ -22,6 +22,7 @@ use super::window::Cut;
 use super::worker::Worker;
 use super::{RunError, RunRequest};
 use crate::front::{Link, ToWorker};
+use crate::host::diskstats::DeviceCounters;
 use crate::host::facts::HostFacts;
 use crate::loadfile::Program;
 use crate::pool::{Event, Gate};
@@ -45,6 +46,8 @@ pub(super) struct DiskResult {
     /// Its number.
     pub(super) disk: usize,
     pub(super) outcome: Outcome,
+    /// What its device did within the window, others' work included.
+    pub(super) device: Option<DeviceCounters>,
     /// What there is to tell of it.
     pub(super) notes: Vec<String>,
 }
@@ -176,7 +179,7 @@ impl Worker<'_> {
         let results = numbers.iter().zip(&measured.disks).zip(outcomes);
         let results = results.map(|((number, disk), outcome)| {
             let notes = notes::disk_notes(disk, &outcome, window);
-            DiskResult { disk: *number, outcome, notes }
+            DiskResult { disk: *number, outcome, device: disk.device_moved(), notes }
         });
         let results = results.collect();
         sequence.cut = measured.cut.or(measured.drained.cut).or(failure.map(Cut::from));

@@ -2,9 +2,10 @@
 
 use super::super::outcome::Outcome;
 use super::load::{TESTS, Test};
+use crate::host::diskstats::DeviceCounters;
 use crate::metrics::{DiskTotals, OpSummary};
 use crate::output::Status;
-use crate::stats::{LEAST_PEERS, Standing, standings};
+use crate::stats::{LEAST_PEERS, Standing, median, standings};
 
 /// How the disks of a test ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,17 +35,26 @@ pub(super) struct Figure {
     pub(super) ops_per_s: f64,
     /// 99th percentile of the latency of what is counted, where there are samples enough.
     pub(super) p99_ns: Option<f64>,
+    /// Write requests of the device an operation, where the file system decides on their number.
+    pub(super) writes_per_op: Option<f64>,
 }
+
+/// A disk is credited with twice its rate at most.
+const MOST_CREDIT: f64 = 2.0;
 
 impl Figure {
     /// Of a disk that came out well; what went wrong otherwise is no rate.
-    pub(super) fn of(test: &Test, outcome: &Outcome) -> Option<Self> {
-        (outcome.status == Status::Ok).then(|| Self::of_totals(test, &outcome.totals))
+    pub(super) fn of(
+        test: &Test,
+        outcome: &Outcome,
+        device: Option<&DeviceCounters>,
+    ) -> Option<Self> {
+        (outcome.status == Status::Ok).then(|| Self::of_totals(test, &outcome.totals, device))
     }
 
     /// Rates are operations over the time that they took: an operation that outlasts the window
     /// counts with all its time, and the opening of a file not at all.
-    fn of_totals(test: &Test, totals: &DiskTotals) -> Self {
+    fn of_totals(test: &Test, totals: &DiskTotals, device: Option<&DeviceCounters>) -> Self {
         let of = |op: &crate::op::OpKind| totals.get(*op);
         let busy_ns: u64 = test.timed.iter().filter_map(of).map(|summary| summary.sum_ns).sum();
         let counted: Option<&OpSummary> = test.timed.last().and_then(of);
@@ -55,7 +65,19 @@ impl Figure {
                 ns => count * f64::from(test.clients()) * 1e9 / ns as f64,
             },
             p99_ns: counted.and_then(|summary| summary.percentile_ns(0.99)),
+            writes_per_op: device
+                .filter(|_| !test.direct && count > 0.0)
+                .map(|moved| (moved.writes + moved.write_merges) as f64 / count),
         }
+    }
+
+    /// The rate that a disk is judged by. One that had to make more requests for an operation than
+    /// is `usual` among its peers, because of the file system on it, is credited with them; one
+    /// that made fewer is not charged.
+    pub(super) fn judged(&self, usual: Option<f64>) -> f64 {
+        let more = self.writes_per_op.zip(usual).filter(|(_, usual)| *usual > 0.0);
+        let credit = more.map_or(1.0, |(own, usual)| (own / usual).clamp(1.0, MOST_CREDIT));
+        self.ops_per_s * credit
     }
 }
 
@@ -82,10 +104,18 @@ impl Figures {
     }
 }
 
+/// Write requests an operation that are usual in a group, where all of it is known.
+pub(super) fn usual_writes(group: &[usize], column: &Column) -> Option<f64> {
+    let measured = group.iter().filter_map(|disk| column[*disk]);
+    let writes: Option<Vec<f64>> = measured.map(|figure| figure.writes_per_op).collect();
+    median(&writes?)
+}
+
 /// Where the disks of a group stand among each other; nothing where they are too few.
 pub(super) fn standings_in(group: &[usize], column: &Column) -> Vec<(usize, Standing)> {
+    let usual = usual_writes(group, column);
     let measured: Vec<(usize, f64)> =
-        group.iter().filter_map(|disk| Some((*disk, column[*disk]?.ops_per_s))).collect();
+        group.iter().filter_map(|disk| Some((*disk, column[*disk]?.judged(usual)))).collect();
     if measured.len() < LEAST_PEERS {
         return Vec::new();
     }
@@ -111,10 +141,14 @@ mod tests {
             record(OpKind::Flush, 9_000_000, 0);
         }
         let totals = DiskTotals::read(&[shard]);
-        // 10 pairs in 100 ms.
-        let append = Figure::of_totals(&TESTS[3], &totals);
+        // 10 pairs in 100 ms, of 6 requests each and 1 merged.
+        let device = DeviceCounters { writes: 60, write_merges: 10, ..DeviceCounters::default() };
+        let append = Figure::of_totals(&TESTS[3], &totals, Some(&device));
         assert_eq!(append.ops_per_s, 100.0);
         assert_eq!(append.p99_ns, None, "too few samples");
+        assert_eq!(append.writes_per_op, Some(7.0));
+        let judged = [Some(5.6), Some(14.0), Some(2.0), None].map(|usual| append.judged(usual));
+        assert_eq!(judged, [125.0, 100.0, 200.0, 100.0]);
         // The same operations by 16 clients at once: 10 reads of 1.6 ms are 10,000 a second.
         let shard = Shard::new(false);
         for _ in 0..10 {
@@ -122,15 +156,15 @@ mod tests {
                 Sample { op: OpKind::ReadX, latency_ns: 1_600_000, bytes: 4096, fault: None };
             shard.record(read);
         }
-        let random = Figure::of_totals(&TESTS[2], &DiskTotals::read(&[shard]));
+        let random = Figure::of_totals(&TESTS[2], &DiskTotals::read(&[shard]), None);
         assert!((random.ops_per_s - 10_000.0).abs() < 1e-6);
-        let idle = Figure::of_totals(&TESTS[0], &DiskTotals::default());
+        let idle = Figure::of_totals(&TESTS[0], &DiskTotals::default(), None);
         assert_eq!(idle.ops_per_s, 0.0);
     }
 
     #[test]
     fn three_disks_are_too_few() {
-        let figure = |rate| Some(Figure { ops_per_s: rate, p99_ns: None });
+        let figure = |rate| Some(Figure { ops_per_s: rate, p99_ns: None, writes_per_op: None });
         let column = vec![figure(10.0), figure(10.0), None, figure(1.0), figure(10.0)];
         assert!(standings_in(&[0, 1, 2, 3], &column).is_empty());
         let all = standings_in(&[0, 1, 2, 3, 4], &column);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::facts::ShelfDisk;
-use super::figures::{Column, Figures, Way, standings_in};
+use super::figures::{Column, Figures, Way, standings_in, usual_writes};
 use super::load::TESTS;
 use crate::stats::{Blame, Standing, again_alone, again_together, keeps_up, median, shared_places};
 
@@ -31,6 +31,8 @@ pub(super) struct Suspect {
     pub(super) peers: usize,
     /// Disks to measure it in turn with.
     pub(super) witnesses: Vec<usize>,
+    /// Write requests an operation that are usual among its peers.
+    pub(super) usual_writes: Option<f64>,
     /// How often it is measured again, at most.
     pub(super) rounds: usize,
     pub(super) again: Again,
@@ -154,6 +156,7 @@ fn in_group(
                 rates: (rate(*disk), median(&others).unwrap_or(0.0)),
                 peers: others.len(),
                 witnesses: witnesses.clone(),
+                usual_writes: usual_writes(group, column),
                 rounds: AGAIN_TOGETHER,
                 again: Again::default(),
             }
@@ -232,7 +235,12 @@ mod tests {
 
     fn set(figures: &mut Figures, test: usize, way: Way, rates: [f64; 8]) {
         for (disk, ops_per_s) in rates.into_iter().enumerate() {
-            figures.set(test, way, disk, Some(Figure { ops_per_s, p99_ns: None }));
+            figures.set(
+                test,
+                way,
+                disk,
+                Some(Figure { ops_per_s, p99_ns: None, writes_per_op: None }),
+            );
         }
     }
 

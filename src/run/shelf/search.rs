@@ -191,7 +191,8 @@ impl<'s, 'w> Search<'s, 'w> {
                 ));
                 self.notes.extend(result.notes.into_iter().take(MOST_NOTES));
             }
-            figures.push((result.disk, Figure::of(&TESTS[test], &result.outcome)));
+            let figure = Figure::of(&TESTS[test], &result.outcome, result.device.as_ref());
+            figures.push((result.disk, figure));
         }
         Ok(figures)
     }
@@ -203,10 +204,10 @@ impl<'s, 'w> Search<'s, 'w> {
             for round in 0..suspect.rounds {
                 let witness = suspect.witnesses.get(round % suspect.witnesses.len().max(1));
                 let Some(witness) = witness.copied() else { break };
-                let peer = self.rate_again(suspect.test, witness).await?;
-                suspect.again.peers.extend(peer);
-                let mine = self.rate_again(suspect.test, suspect.disk).await?;
-                suspect.again.mine.extend(mine);
+                let peer = self.figure_again(suspect.test, witness).await?;
+                suspect.again.peers.extend(peer.map(|figure| figure.judged(suspect.usual_writes)));
+                let mine = self.figure_again(suspect.test, suspect.disk).await?;
+                suspect.again.mine.extend(mine.map(|figure| figure.judged(suspect.usual_writes)));
                 if suspect.second() != Second::Open {
                     break;
                 }
@@ -215,10 +216,10 @@ impl<'s, 'w> Search<'s, 'w> {
         Ok(())
     }
 
-    /// Operations per second of a disk alone.
-    async fn rate_again(&mut self, test: usize, disk: usize) -> Result<Option<f64>, RunError> {
+    /// A disk alone, again.
+    async fn figure_again(&mut self, test: usize, disk: usize) -> Result<Option<Figure>, RunError> {
         let figures = self.window(test, Way::Alone, vec![disk], "/again").await?;
-        Ok(figures.first().and_then(|(_, figure)| *figure).map(|figure| figure.ops_per_s))
+        Ok(figures.first().and_then(|(_, figure)| *figure))
     }
 
     /// Runs the tests again in which a disk stood out when all ran, until it is clear of each.

@@ -243,7 +243,7 @@ mod tests {
         for way in Way::BOTH {
             for (disk, ops_per_s) in [100.0, 101.0, 99.0, 100.0, 50.0].into_iter().enumerate() {
                 let p99_ns = (disk == 0).then_some(12_000_000.0);
-                figures.set(0, way, disk, Some(Figure { ops_per_s, p99_ns }));
+                figures.set(0, way, disk, Some(Figure { ops_per_s, p99_ns, writes_per_op: None }));
             }
         }
         figures
