@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::preset::PresetArgs;
 use crate::units::parse_duration;
 
 /// The whole command line.
@@ -15,7 +16,8 @@ use crate::units::parse_duration;
     version,
     about = "Replays dbench loadfiles on many mounted disks at once, and measures each by itself",
     after_help = "Start with:  jbodbench run            (12 seconds in the current directory)\n\
-                  Many disks:  jbodbench run '/mnt/d[1-12]' -t 60s -o run.csv"
+                  Many disks:  jbodbench run '/mnt/d[1-12]' -t 60s -o run.csv\n\
+                  A bad disk:  jbodbench run --preset disks '/mnt/d[1-12]'"
 )]
 pub(super) struct Cli {
     #[command(subcommand)]
@@ -42,12 +44,14 @@ Examples:
   jbodbench run                                  the built-in load here: 2 s warm-up, 10 s measured
   jbodbench run '/mnt/d[1-12]' -c 4 -t 60s -o run.csv
   jbodbench run -l client.txt /mnt/a /mnt/b | mlr --icsv --opprint filter '$op==\"all\"'
-  jbodbench run --passes 3 -l my.load /mnt/a     whole passes instead of a time";
+  jbodbench run --passes 3 -l my.load /mnt/a     whole passes instead of a time
+  jbodbench run --preset disks '/mnt/d[1-12]'    which disk is slow: the disk itself, or its path?";
 
 const RUN_MORE: &str = "\
 Durations: 500ms, 10s, 2m, 1h30m; a bare number is seconds.
 On a terminal the result is a table; piped, or with --out or --format, it is CSV or JSON.
-Exit codes: 0 as expected, 1 operations or disks failed (results are written), 2 usage or loadfile,
+Exit codes: 0 as expected, 1 operations or disks failed, or --preset disks names one (results are
+written), 2 usage or loadfile,
 3 cannot run here, 129/130/143 a signal, 141 the reader of stdout went away.";
 
 /// Arguments of `run`.
@@ -58,6 +62,8 @@ pub(super) struct RunArgs {
     #[arg(value_name = "DISK")]
     pub(super) disks: Vec<OsString>,
 
+    #[command(flatten)]
+    pub(super) preset: PresetArgs,
     #[command(flatten)]
     pub(super) load: LoadArgs,
     #[command(flatten)]

@@ -2,6 +2,7 @@
 
 mod args;
 mod check;
+mod preset;
 mod request;
 mod restore;
 mod route;

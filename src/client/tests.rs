@@ -240,6 +240,15 @@ fn times_go_back_by_ten_and_twelve_seconds() {
 }
 
 #[test]
+fn datasync_takes_the_place_of_fsync() {
+    let text = "NTCreateX \"/f\" 0 1 7 NT_STATUS_OK\nWriteX 7 0 4 4 NT_STATUS_OK\n\
+                Flush 7 NT_STATUS_OK\nClose 7 NT_STATUS_OK";
+    let load = Load { datasync: true, ..Load::default() };
+    let (seen, ..) = replay(text, load, vec![OK, fd(5), OK, fd(4), OK, OK]);
+    assert_eq!(seen[3..], ["pwrite 5 0 4", "fdatasync 5", "close 5"]);
+}
+
+#[test]
 fn options_add_their_calls() {
     let text = "NTCreateX \"/f\" 0 2 7 NT_STATUS_OK\nWriteX 7 0 4 4 NT_STATUS_OK\n\
                 Close 7 NT_STATUS_OK\nUnlink \"/f\" 0 NT_STATUS_OK";

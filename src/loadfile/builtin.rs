@@ -82,6 +82,7 @@ mod tests {
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("loadfiles");
         let mut files: Vec<_> =
             std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).collect();
+        files.retain(|path| path.is_file()); // presets keep theirs in directories
         files.sort();
         let mut known: Vec<_> = BUILTINS.iter().map(|load| format!("{}.load", load.name)).collect();
         known.sort();

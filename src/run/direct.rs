@@ -5,6 +5,7 @@ use std::os::fd::AsFd;
 use rustix::io::Errno;
 
 use super::ask::{Answers, ask_all, no_answer};
+use super::live::Held;
 use super::prepare::{LeftOut, ReadyDisk};
 use super::setup::Made;
 use super::{RunError, Straggler};
@@ -20,32 +21,32 @@ use crate::output::Status;
 /// cannot do directly. The run directories are still there.
 pub(super) fn check(made: &mut Made, stragglers: &mut Vec<Straggler>) -> Result<(), RunError> {
     let mut questions = Vec::new();
-    for (disk, tree, _) in &made.trees {
+    for Held { ready, tree, .. } in &made.trees {
         let dir = tree.root_fd().try_clone_to_owned();
-        let dir = dir.map_err(|error| RunError::cannot(format!("{}: {error}", disk.label())))?;
+        let dir = dir.map_err(|error| RunError::cannot(format!("{}: {error}", ready.label())))?;
         questions.push(move || probe(dir.as_fd()));
     }
     let Answers { in_time, late } = ask_all(questions)?;
     let (mut refused, mut hung) = (Vec::new(), Vec::new());
-    for ((mut disk, tree, told), answer) in std::mem::take(&mut made.trees).into_iter().zip(in_time)
-    {
+    for (mut held, answer) in std::mem::take(&mut made.trees).into_iter().zip(in_time) {
+        let disk = &mut held.ready;
         match answer {
             Some(Ok(direct)) => disk.direct = Some(direct),
-            Some(Err(no)) if refuses(no.1) => refused.push(refusal(&disk, no)),
+            Some(Err(no)) if refuses(no.1) => refused.push(refusal(disk, no)),
             Some(Err((what, errno))) => {
                 let reason = format!("cannot {what}: {}", errno::describe(errno));
-                made.left_out.push(left_out(&disk, Status::Skipped, Some(errno), reason));
-                let _ = tree.remove();
-                made.undone.push(told);
+                made.left_out.push(left_out(disk, Status::Skipped, Some(errno), reason));
+                let _ = held.tree.remove();
+                made.undone.push(held.made);
                 continue;
             }
             None => {
-                made.left_out.push(left_out(&disk, Status::Hung, None, no_answer()));
-                hung.push(tree);
+                made.left_out.push(left_out(disk, Status::Hung, None, no_answer()));
+                hung.push(held.tree);
                 continue;
             }
         }
-        made.trees.push((disk, tree, told));
+        made.trees.push(held);
     }
     if !hung.is_empty() {
         stragglers.push(Straggler(Box::new(move || {
@@ -56,7 +57,7 @@ pub(super) fn check(made: &mut Made, stragglers: &mut Vec<Straggler>) -> Result<
     if !refused.is_empty() {
         return Err(RunError::cannot(refused.join("\n")));
     }
-    made.trees.iter().try_for_each(|(disk, ..)| fits(disk))
+    made.trees.iter().try_for_each(|held| fits(&held.ready))
 }
 
 /// Whether an error says that there is no direct I/O here, and not that something else is wrong.

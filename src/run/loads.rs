@@ -46,6 +46,17 @@ pub(super) struct Programs {
 }
 
 impl Programs {
+    /// Programs that bring their data along, with one open file a client at a time.
+    pub(super) fn ready(programs: &[Arc<Program>]) -> Self {
+        let sized = |program| Sized {
+            program: Arc::clone(program),
+            granules: None,
+            handles: 1,
+            live_bytes: 0,
+        };
+        Self { common: programs.iter().map(sized).collect(), by_disk: BTreeMap::new() }
+    }
+
     pub(super) fn load(request: &RunRequest, warnings: &mut Vec<String>) -> Result<Self, RunError> {
         let mut known = BTreeMap::new();
         let mut load = |file: Option<&Path>| -> Result<Sized, RunError> {

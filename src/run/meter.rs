@@ -16,7 +16,7 @@ use crate::front::{Link, ToWorker};
 use crate::host::process::age_of_parent;
 use crate::host::sample::{HostSample, dirty_bytes};
 use crate::metrics::{DiskTotals, OpSummary};
-use crate::output::{Frame, FrameDisk, FrameTotal, Goal, Phase, Progress, SinkError};
+use crate::output::{Frame, FrameDisk, FrameTotal, Goal, Phase, Progress};
 use crate::pool::{Event, Gate};
 
 /// How often the display changes.
@@ -245,10 +245,7 @@ impl<'a> Meter<'a> {
         let missed = now.saturating_sub(self.next_interval_ns) / step;
         self.next_interval_ns = self.next_interval_ns.saturating_add(step * (missed + 1));
         if let Err(error) = self.outlet.write_now(&rows) {
-            self.stop(match error {
-                SinkError::BrokenPipe => Cut::ReaderGone,
-                other => Cut::Unwritable(other),
-            });
+            self.stop(error.into());
         }
     }
 

@@ -107,7 +107,7 @@ fn cut_note(cut: &Cut) -> Option<String> {
     }
 }
 
-fn disk_notes(disk: &LiveDisk, outcome: &Outcome, window: Window) -> Vec<String> {
+pub(super) fn disk_notes(disk: &LiveDisk, outcome: &Outcome, window: Window) -> Vec<String> {
     let label = disk.ready.label();
     let mut notes = disk.failures.clone();
     if disk.running() > 0 {

@@ -86,10 +86,10 @@ pub(super) struct Prepared {
 /// then, whatever comes of the rest.
 pub(super) fn prepare(
     request: &RunRequest,
+    programs: &Programs,
     stragglers: &mut Vec<Straggler>,
 ) -> Result<Prepared, RunError> {
     let mut warnings = Vec::new();
-    let programs = Programs::load(request, &mut warnings)?;
     let arguments = if request.disks.is_empty() { vec![".".into()] } else { request.disks.clone() };
     let paths = disks::expand(&arguments).map_err(|error| RunError::usage(error.to_string()))?;
     let assigned = programs.assign(request, &paths)?;

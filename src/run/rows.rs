@@ -60,6 +60,15 @@ impl RowMaker {
         Self { base, hist: request.hist, interval_ops: request.interval_ops }
     }
 
+    /// The same for a run that is one of several: the experiment, the run's cell and its place.
+    pub(super) fn in_experiment(mut self, experiment_id: &str, cell: &str, index: u64) -> Self {
+        self.base
+            .set(Column::ExperimentId, experiment_id)
+            .set(Column::Cell, cell)
+            .set(Column::OrderIndex, index);
+        self
+    }
+
     /// A row of a kind, of a disk or of all.
     fn row(&self, kind: &str, disk: Option<&ReadyDisk>) -> Row {
         let mut row = self.base.clone();

@@ -10,7 +10,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::ask::{Answers, ask_all, no_answer};
 use super::direct;
-use super::live::LiveDisk;
+use super::live::{Held, LiveDisk};
 use super::pools::Pools;
 use super::prepare::{LeftOut, ReadyDisk};
 use super::{RunError, RunRequest, Straggler};
@@ -22,7 +22,7 @@ use crate::pool::{self, DiskJob, Event, Gate};
 
 /// The run directories.
 pub(super) struct Made {
-    pub(super) trees: Vec<(ReadyDisk, RunTree, MadeTree)>,
+    pub(super) trees: Vec<Held>,
     pub(super) left_out: Vec<LeftOut>,
     /// Those that are gone again, of which the front process is still to be told.
     pub(super) undone: Vec<MadeTree>,
@@ -40,9 +40,9 @@ pub(super) async fn make_trees(
     let mut made = make_each(request, run_id, disks, link, stragglers).await?;
     let checked = if request.load.direct { direct::check(&mut made, stragglers) } else { Ok(()) };
     if checked.is_err() {
-        for (_, tree, told) in std::mem::take(&mut made.trees) {
-            let _ = tree.remove();
-            made.undone.push(told);
+        for held in std::mem::take(&mut made.trees) {
+            let _ = held.tree.remove();
+            made.undone.push(held.made);
         }
     }
     for told in made.undone.drain(..) {
@@ -94,7 +94,7 @@ async fn make_each(
             link.send(&FromWorker::Removed(told)).await;
             continue;
         }
-        made.push((disk, tree, told));
+        made.push(Held { ready: disk, tree, made: told });
     }
     if left_out.iter().any(|out| out.status == Status::Hung) {
         stragglers.push(Straggler(Box::new(move || {
@@ -129,7 +129,7 @@ fn probe(request: &RunRequest, root: BorrowedFd<'_>) -> Result<(), (&'static str
 pub(super) fn start_pools(
     request: &RunRequest,
     pools: &Pools,
-    trees: Vec<(ReadyDisk, RunTree, MadeTree)>,
+    trees: Vec<Held>,
     gate: &Arc<Gate>,
     events: &mpsc::Sender<Event>,
 ) -> Result<Vec<LiveDisk>, RunError> {
@@ -140,7 +140,8 @@ pub(super) fn start_pools(
         false => None,
     };
     let mut live = Vec::new();
-    for (number, (ready, tree, made)) in trees.into_iter().enumerate() {
+    for (number, held) in trees.into_iter().enumerate() {
+        let Held { ready, tree, .. } = &held;
         let stat = rustix::fs::fstat(tree.root_fd())
             .map_err(|errno| RunError::failed(format!("{}: {errno}", ready.label())))?;
         let job = DiskJob {
@@ -157,7 +158,7 @@ pub(super) fn start_pools(
         };
         let state =
             pool::start(job, Arc::clone(gate), watch.clone(), events.clone()).map_err(no_thread)?;
-        live.push(LiveDisk::new(number as u32, ready, tree, made, state, request.clients));
+        live.push(LiveDisk::new(number as u32, held, state, request.clients));
     }
     Ok(live)
 }

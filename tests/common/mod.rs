@@ -203,6 +203,28 @@ impl TmpFs {
     }
 }
 
+/// A file system in memory that knows no O_DIRECT and no size.
+#[derive(Debug)]
+pub struct RamFs {
+    mounted: Mounted,
+}
+
+impl RamFs {
+    /// Mounts one.
+    pub fn new() -> Result<Self, String> {
+        need_root()?;
+        let mounted = Mounted::new()?;
+        let point = mounted.point();
+        run("mount", &["-t", "ramfs", "ramfs", point.to_str().unwrap_or_default()])?;
+        Ok(Self { mounted })
+    }
+
+    /// Where it is mounted.
+    pub fn path(&self) -> PathBuf {
+        self.mounted.point()
+    }
+}
+
 /// An overlay whose layers lie in memory.
 #[derive(Debug)]
 pub struct OverlayFs {

@@ -17,7 +17,7 @@ mod limits;
 mod loads;
 mod options;
 mod pace;
-mod prepared;
+mod preset;
 mod result;
 mod signals;
 mod threads;
