@@ -4,12 +4,13 @@
 //! The goals are 60 ns a call and 100 ns an operation, all in: one reading of the clock (about 31 ns),
 //! histogram and counters. `record` and `clock` below say what two parts of that are.
 //!
-//! Every group is one kind of operation; `mix` has the proportions of client.txt. Throughput is in
-//! operations; the names say how many calls each of them makes.
+//! `operation` has a benchmark for each kind, with one client. `mix` has the proportions of client.txt,
+//! with 1, 8 and 64 clients a thread. Throughput is in operations; the names say how many calls each
+//! of them makes. Where each call waits, the executor's turn is in it.
 
 use std::fmt::Write;
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use jbodbench::client::{Client, ClientSetup, ErrorLog, max_path_len};
@@ -44,31 +45,51 @@ fn layout(program: &Program) -> SlotLayout {
     }
 }
 
+/// CPU time of this thread: what else runs on the machine does not count.
+fn cpu_time() -> Duration {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec as u32)
+}
+
 /// A client's whole way with a program, `passes` times; how long it took.
 fn replay(program: &Program, data: Data, passes: u64) -> Duration {
+    replay_by(&NullEngine::<false>::new(&layout(program), 1), program, 1, data, passes)
+}
+
+/// The same by several clients of one thread, each with passes of its own.
+fn replay_by<E: Engine>(
+    engine: &E,
+    program: &Program,
+    clients: u32,
+    data: Data,
+    passes: u64,
+) -> Duration {
     let load = Load { passes: Some(passes), data, ..Load::default() };
-    let control = Control::new(1);
+    let control = Control::new(clients);
     control.set_window(0, u64::MAX);
     let (shard, errors) = (Shard::new(false), ErrorLog::default());
-    let engine = NullEngine::new(&layout(program));
-    let setup = ClientSetup {
-        program,
-        load: &load,
-        control: &control,
-        shard: &shard,
-        errors: &errors,
-        at_window: &|| {},
-        disk: 0,
-        client: 0,
-        clients: 1,
-        keep_passes: false,
+    let client = |client| {
+        let setup = ClientSetup {
+            program,
+            load: &load,
+            control: &control,
+            shard: &shard,
+            errors: &errors,
+            at_window: &|| {},
+            prepared: None,
+            disk: 0,
+            client,
+            clients,
+            keep_passes: false,
+        };
+        Client::new(engine, client, setup).run()
     };
-    let client = Client::new(&engine, 0, setup).run();
-    let start = Instant::now();
-    let mut report = None;
-    run_clients(&engine, [client], |_, done| report = Some(done));
-    let took = start.elapsed();
-    let sums = report.map(|report| report.tallies).into_iter().flat_map(|sums| *sums);
+    let all: Vec<_> = (0..clients).map(client).collect();
+    let start = cpu_time();
+    let mut reports = Vec::with_capacity(all.len());
+    run_clients(engine, all, |_, done| reports.push(done));
+    let took = cpu_time() - start;
+    let sums = reports.iter().flat_map(|report| report.tallies.iter());
     assert!(sums.into_iter().all(|tally| tally.errors == 0 && tally.skipped == 0));
     took
 }
@@ -153,29 +174,63 @@ fn operations(c: &mut Criterion) {
     group.finish();
 }
 
-/// The engine contract alone: a future per call, polled once.
-fn calls(c: &mut Criterion) {
-    const CALLS: u64 = 1000;
-    let engine = NullEngine::new(&SlotLayout { max_read: 4096, ..SlotLayout::default() });
-    let mut group = c.benchmark_group("call");
+/// Several clients a thread, on an engine that answers at once and on one that never does: there
+/// every call takes a turn of the executor.
+fn threads(c: &mut Criterion) {
+    let program = compile(mix());
+    let ops = program.insts.iter().filter(|inst| inst.op.is_some()).count() as u64;
+    let mut group = c.benchmark_group("mix, 10 operations, 12 calls");
     group.sample_size(30).measurement_time(Duration::from_secs(2));
-    group.throughput(Throughput::Elements(CALLS));
-    group.bench_function("1000 reads in a future", |b| {
-        b.iter(|| {
-            let client = async {
-                let mut sum = 0;
-                for i in 0..CALLS {
-                    let read = Call::Read { fd: 3, offset: i, len: black_box(4096) };
-                    sum += call(&engine, 0, read).await.unwrap_or(0);
-                }
-                sum
-            };
-            let mut sum = 0;
-            run_clients(&engine, [client], |_, done| sum = done);
-            sum
+    for clients in [1, 8, 64] {
+        group.throughput(Throughput::Elements(ops * u64::from(clients)));
+        let at_once = NullEngine::<false>::new(&layout(&program), clients);
+        group.bench_function(format!("{clients} clients, at once"), |b| {
+            b.iter_custom(|n| replay_by(&at_once, &program, clients, Data::Random, n));
         });
-    });
+        let late = NullEngine::<true>::new(&layout(&program), clients);
+        group.bench_function(format!("{clients} clients, each call waits"), |b| {
+            b.iter_custom(|n| replay_by(&late, &program, clients, Data::Random, n));
+        });
+    }
     group.finish();
+}
+
+/// The engine contract alone: a future per client, which makes reads and nothing else.
+fn calls(c: &mut Criterion) {
+    let mut group = c.benchmark_group("read");
+    group.sample_size(30).measurement_time(Duration::from_secs(2));
+    for clients in [1, 8, 64] {
+        group.throughput(Throughput::Elements(CALLS * u64::from(clients)));
+        let at_once = NullEngine::<false>::new(&SlotLayout::default(), clients);
+        group.bench_function(format!("{clients} clients, at once"), |b| {
+            b.iter_custom(|n| reads(&at_once, clients, n));
+        });
+        let late = NullEngine::<true>::new(&SlotLayout::default(), clients);
+        group.bench_function(format!("{clients} clients, each waits"), |b| {
+            b.iter_custom(|n| reads(&late, clients, n));
+        });
+    }
+    group.finish();
+}
+
+const CALLS: u64 = 1000;
+
+fn reads<E: Engine>(engine: &E, clients: u32, times: u64) -> Duration {
+    let client = async |client| {
+        let mut sum = 0;
+        for i in 0..CALLS {
+            let read = Call::Read { fd: 3, offset: i, len: black_box(4096) };
+            sum += call(engine, client, read).await.unwrap_or(0);
+        }
+        sum
+    };
+    let start = cpu_time();
+    for _ in 0..times {
+        run_clients(engine, (0..clients).map(client), |_, done| {
+            black_box(done);
+        });
+    }
+    cpu_time() - start
 }
 
 fn parts(c: &mut Criterion) {
@@ -198,11 +253,8 @@ fn parts(c: &mut Criterion) {
     }
     group.bench_function("clock", |b| b.iter(now_ns));
     // A path of the usual length, as a client renders one.
-    let engine = NullEngine::new(&SlotLayout {
-        prefix: PREFIX.to_vec(),
-        max_path: 64,
-        ..SlotLayout::default()
-    });
+    let layout = SlotLayout { prefix: PREFIX.to_vec(), max_path: 64, ..SlotLayout::default() };
+    let engine = NullEngine::<false>::new(&layout, 1);
     group.bench_function("path of 2 literals and a client name", |b| {
         b.iter(|| {
             let mut slot = engine.slot(0);
@@ -216,5 +268,5 @@ fn parts(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, operations, calls, parts);
+criterion_group!(benches, operations, threads, calls, parts);
 criterion_main!(benches);

@@ -48,7 +48,7 @@ fn loadfile(c: &mut Criterion) {
     if let Ok(facts) = path.metadata() {
         group.throughput(Throughput::Bytes(facts.len()));
         group.bench_function("read, parse and compile client.txt", |b| {
-            b.iter(|| black_box(load(path, &options)).is_ok());
+            b.iter(|| black_box(load(Some(path), &options)).is_ok());
         });
     }
     group.finish();

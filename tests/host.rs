@@ -6,6 +6,7 @@ mod common;
 
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -231,4 +232,36 @@ fn the_kernel_log_names_a_mounted_loop_device() {
     assert!(lines.iter().any(|line| line.text.contains("mounted")), "{name} {lines:?}");
     let later = since + Duration::from_secs(1000);
     assert_eq!(kmsg::kernel_lines_naming(&[name.as_str()], later), []);
+}
+
+/// A loop device that goes when the test ends.
+struct BareLoop(String);
+
+impl Drop for BareLoop {
+    fn drop(&mut self) {
+        let _ = run("losetup", &["--detach", &self.0]);
+    }
+}
+
+#[test]
+fn parts_of_one_device_share_it() {
+    let base = or_skip!(LoopFs::new("ext4", 64));
+    let part = |number: u64| {
+        let offset = format!("--offset={}", number << 24);
+        let words = ["--find", "--show", "--read-only", &offset, "--sizelimit=8388608"];
+        let device = run("losetup", &[&words[..], &[base.device()]].concat())?;
+        Ok::<_, String>(BareLoop(device.trim().to_owned()))
+    };
+    let parts = [or_skip!(part(0)), or_skip!(part(1))];
+    let sysfs = Sysfs::default();
+    let shared = format!("device {}", base.device().trim_start_matches("/dev/"));
+    for BareLoop(device) in &parts {
+        let rdev = fs::metadata(device).unwrap().rdev();
+        let facts = sysfs.device(rustix::fs::major(rdev), rustix::fs::minor(rdev)).unwrap();
+        assert_eq!(facts.backing_file.as_deref(), Some(Path::new(base.device())));
+        let places = sysfs.places(&facts);
+        let own = format!("device {}", device.trim_start_matches("/dev/"));
+        assert_eq!(places[..2], [own, shared.clone()]);
+        assert_eq!(sysfs.size_bytes(&facts), Some(8 << 20));
+    }
 }

@@ -14,10 +14,11 @@ const LENIENT: Options = Options { lenient: true };
 
 /// Every construct of the language, as a start for mutations.
 const ALL: &str = concat!(
+    "PREPARE\nMkdir /p *\nEND\n",
     include_str!("cases/all4.load"),
     "RANDOMSTRING 1 \"a[xyz]b\"\n0.5 LOOP 3\nWriteX 7 *%4096/512+1 *%100 5 *\nENDLOOP\n",
     "REPEAT 4\nReadX +child +8 10 +num_children ENOENT\nSETSP 1\nWAITSP 0 1\nSLEEP 5\n",
-    "WRITEPATTERN some \"text\nMkdir \"/d/$1/~$x\" 0xC0000034\nPREPARE\nEND\nPHASE a\n",
+    "WRITEPATTERN some \"text\nMkdir \"/d/$1/~$x\" 0xC0000034\nPHASE a\n",
     "CHOOSE 3\nMkdir /SHARED/a SUCCESS\nEND\nPOOL a b c\nSET a=b\n# end\n",
 );
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::preset::PresetArgs;
 use crate::units::parse_duration;
 
 /// The whole command line.
@@ -15,7 +16,8 @@ use crate::units::parse_duration;
     version,
     about = "Replays dbench loadfiles on many mounted disks at once, and measures each by itself",
     after_help = "Start with:  jbodbench run            (12 seconds in the current directory)\n\
-                  Many disks:  jbodbench run '/mnt/d[1-12]' -t 60s -o run.csv"
+                  Many disks:  jbodbench run '/mnt/d[1-12]' -t 60s -o run.csv\n\
+                  A bad disk:  jbodbench run --preset disks '/mnt/d[1-12]'"
 )]
 pub(super) struct Cli {
     #[command(subcommand)]
@@ -31,6 +33,12 @@ pub(super) enum Command {
     Check(CheckArgs),
     /// Say which permission check each component of a path takes, for a user
     Audit(AuditArgs),
+    /// Set mount options back that a killed run has left changed
+    #[command(
+        after_help = "A run notes in /run/jbodbench what it changes about a mount, and undoes it \
+                            at its end.\nOnly what no running process will undo is touched."
+    )]
+    Restore,
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -38,12 +46,14 @@ Examples:
   jbodbench run                                  the built-in load here: 2 s warm-up, 10 s measured
   jbodbench run '/mnt/d[1-12]' -c 4 -t 60s -o run.csv
   jbodbench run -l client.txt /mnt/a /mnt/b | mlr --icsv --opprint filter '$op==\"all\"'
-  jbodbench run --passes 3 -l my.load /mnt/a     whole passes instead of a time";
+  jbodbench run --passes 3 -l my.load /mnt/a     whole passes instead of a time
+  jbodbench run --preset disks '/mnt/d[1-12]'    which disk is slow: the disk itself, or its path?";
 
 const RUN_MORE: &str = "\
 Durations: 500ms, 10s, 2m, 1h30m; a bare number is seconds.
 On a terminal the result is a table; piped, or with --out or --format, it is CSV or JSON.
-Exit codes: 0 as expected, 1 operations or disks failed (results are written), 2 usage or loadfile,
+Exit codes: 0 as expected, 1 operations or disks failed, or --preset disks names one (results are
+written), 2 usage or loadfile,
 3 cannot run here, 129/130/143 a signal, 141 the reader of stdout went away.";
 
 /// Arguments of `run`.
@@ -54,6 +64,8 @@ pub(super) struct RunArgs {
     #[arg(value_name = "DISK")]
     pub(super) disks: Vec<OsString>,
 
+    #[command(flatten)]
+    pub(super) preset: PresetArgs,
     #[command(flatten)]
     pub(super) load: LoadArgs,
     #[command(flatten)]
@@ -70,8 +82,9 @@ pub(super) struct RunArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Load")]
 pub(super) struct LoadArgs {
-    /// Loadfiles of dbench 3, 4 or 5, plain or gz; several are dealt to the clients of each disk
-    /// [default: a built-in one with the mix of dbench's client.txt]
+    /// Loadfiles of dbench 3, 4 or 5, plain or gz, or built-in loads by name: default, small,
+    /// randread, randwrite, seqread, seqwrite; several are dealt to the clients of each disk
+    /// [default: default, which has the mix of dbench's client.txt]
     #[arg(short, long, value_name = "FILE[,FILE]", value_delimiter = ',')]
     pub(super) loadfile: Vec<PathBuf>,
     /// Another loadfile for one of the disks; may be given several times
@@ -184,7 +197,8 @@ pub(super) struct CallArgs {
     /// Count reads and writes without making them
     #[arg(long, hide_short_help = true)]
     pub(super) fake_io: bool,
-    /// Open files with O_DIRECT; offsets and sizes of the loadfile must fit the device
+    /// Open files with O_DIRECT, past the page cache; offsets and sizes of the loadfile must be
+    /// multiples of what the disk asks for, which is tried before the start
     #[arg(long, hide_short_help = true)]
     pub(super) direct: bool,
     /// How clients name their files: the whole path, from the working directory, from a descriptor
@@ -227,7 +241,7 @@ pub(super) struct SafetyArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  jbodbench check /usr/share/dbench/client.txt")]
 pub(super) struct CheckArgs {
-    /// The loadfile; without one, the built-in load
+    /// A file, or a built-in load: default, small, randread, randwrite, seqread, seqwrite
     #[arg(value_name = "LOADFILE")]
     pub(super) loadfile: Option<PathBuf>,
     /// Form of the report

@@ -8,11 +8,7 @@ use crate::loadfile::{self, check::Report};
 
 pub(super) fn check(args: &CheckArgs) -> u8 {
     let options = loadfile::Options { lenient: args.lenient };
-    let loaded = match &args.loadfile {
-        None => loadfile::embedded(),
-        Some(path) => loadfile::load(path, &options),
-    };
-    let loaded = match loaded {
+    let loaded = match loadfile::load(args.loadfile.as_deref(), &options) {
         Ok(loaded) => loaded,
         Err(error) => {
             say(&error.to_string());

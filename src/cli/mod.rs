@@ -3,7 +3,9 @@
 mod args;
 mod audit;
 mod check;
+mod preset;
 mod request;
+mod restore;
 mod route;
 
 use std::ffi::OsString;
@@ -14,7 +16,8 @@ use clap::Parser;
 
 use args::{Cli, Command, RunArgs};
 
-use crate::front::{self, CLEANER, WORKER};
+use crate::front::{self, CLEANER, RESTORER, WORKER};
+use crate::host::sys::stdout_was_closed;
 use crate::run::run_worker;
 
 /// The whole program.
@@ -25,17 +28,33 @@ pub fn main() -> ExitCode {
     if role.as_deref() == Some(CLEANER) {
         return clean(&args);
     }
+    if let (Some(RESTORER), Some(journal)) = (role.as_deref(), args.get(1)) {
+        restore::helper(journal);
+        return ExitCode::SUCCESS;
+    }
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
+    if role.is_none() && writes_to_stdout(&cli.command) && stdout_was_closed() {
+        say("stdout is closed: nobody would see the result; use --out FILE, or >/dev/null");
+        return ExitCode::from(2);
+    }
     let code = match cli.command {
         Command::Audit(args) => audit::audit(&args),
         Command::Check(args) => check::check(&args),
+        Command::Restore => restore::restore(),
         Command::Run(run) if role.is_some() => work(*run),
         Command::Run(run) => lead(*run, &args),
     };
     ExitCode::from(code)
+}
+
+fn writes_to_stdout(command: &Command) -> bool {
+    match command {
+        Command::Audit(_) | Command::Check(_) | Command::Restore => true,
+        Command::Run(run) => run.result.out.is_none() && !run.safety.dry_run,
+    }
 }
 
 /// Help and version go to stdout, errors to stderr; clap knows which is which.

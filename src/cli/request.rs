@@ -19,7 +19,8 @@ const RATES: std::ops::RangeInclusive<f64> = 0.001..=1e9;
 
 /// Builds the request of `run`, or says what is wrong with the arguments.
 pub(super) fn run_request(args: RunArgs) -> Result<RunRequest, String> {
-    let RunArgs { disks, load, length, result, calls, safety } = args;
+    let RunArgs { disks, preset, load, length, result, calls, safety } = args;
+    let preset = preset.preset();
     let time = length.time.or(length.passes.is_none().then_some(DEFAULT_TIME));
     if time == Some(Duration::ZERO) {
         return Err("--time 0: a run needs a measured time, such as 10s, or --passes".into());
@@ -28,7 +29,11 @@ pub(super) fn run_request(args: RunArgs) -> Result<RunRequest, String> {
         return Err("--interval: the shortest is 1ms; 0 for none".into());
     }
     // With passes alone every pass counts, the first one too.
-    let default = if length.passes.is_some() { Duration::ZERO } else { default_warmup(time) };
+    let default = match (length.passes, preset) {
+        (Some(_), _) => Duration::ZERO,
+        (None, Some(_)) => default_warmup(time).min(Duration::from_secs(1)),
+        (None, None) => default_warmup(time),
+    };
     Ok(RunRequest {
         disks,
         load_for: load.load_for.iter().map(|text| load_for(text)).collect::<Result<_, _>>()?,
@@ -62,6 +67,7 @@ pub(super) fn run_request(args: RunArgs) -> Result<RunRequest, String> {
         dry_run: safety.dry_run,
         require_mounts: safety.require_mounts,
         keep: safety.keep,
+        preset,
     })
 }
 
@@ -84,6 +90,7 @@ fn load_of(load: &LoadArgs, passes: Option<u64>, calls: &CallArgs) -> Result<Loa
         sync_open: calls.sync_open,
         sync_dir: calls.sync_dir,
         fsync: calls.fsync,
+        datasync: false,
         xattr: calls.xattr,
         resolve: !calls.no_resolve,
         fake_io: calls.fake_io,
@@ -166,7 +173,7 @@ mod tests {
         let all = ["jbodbench", "run"].iter().chain(args);
         match Cli::try_parse_from(all).map_err(|error| error.to_string())?.command {
             Command::Run(args) => run_request(*args),
-            Command::Check(_) | Command::Audit(_) => unreachable!("run was asked for"),
+            _ => unreachable!("run was asked for"),
         }
     }
 

@@ -1,9 +1,11 @@
 //! The loop of a client: passes, control instructions, timing, counting.
 
+use std::ops::Range;
+
 use crate::engine::{Call, CallResult, ClientIndex, Control, Engine, now_ns};
 use crate::fault::Fault;
 use crate::loadfile::Program;
-use crate::loadfile::program::{Action, Inst, Operand, PathId, Pc};
+use crate::loadfile::program::{Inst, PathId};
 use crate::metrics::{Sample, Shard};
 use crate::op::OpKind;
 use crate::plan::{Data, Load};
@@ -14,6 +16,9 @@ use super::pace::Pace;
 use super::report::{ClientReport, Ended, ErrorLog, ErrorSample, PassTimes, Tallies, Waiting};
 use super::values::{SplitMix64, Values};
 
+/// Instructions of a client after which others get a chance, although it may have made no call:
+/// with `fake_io`, without a handle, or in a loop of control instructions. The engine decides.
+const TURN: u32 = 64;
 /// Pause after a pass that mostly failed.
 const BACK_OFF_NS: u64 = 100_000_000;
 
@@ -32,6 +37,9 @@ pub struct ClientSetup<'a> {
     pub errors: &'a ErrorLog,
     /// Called once, before its first operation of the measured window.
     pub at_window: &'a (dyn Fn() + Sync),
+    /// For disks with a PREPARE: called when the client has made its own. Then it waits for
+    /// [`Control::start`].
+    pub prepared: Option<&'a (dyn Fn() + Sync)>,
     /// Number of the disk.
     pub disk: u32,
     /// Number of the client within the disk.
@@ -59,9 +67,13 @@ pub struct Client<'a, E: Engine> {
     /// Whether written blocks are made to differ, and the last mark.
     pub(super) stamps: bool,
     pub(super) stamp: u64,
-    loops: Vec<u32>,
-    now: u64,
+    pub(super) loops: Vec<u32>,
+    /// Instructions left of its turn.
+    turn: u32,
+    pub(super) now: u64,
     measuring: bool,
+    /// Whether it executes its PREPARE: whatever the time, nothing of that is measured.
+    pub(super) preparing: bool,
     pass_start: u64,
     /// Operations of the pass at hand, and those that missed their status or were skipped.
     pass_ops: u64,
@@ -71,7 +83,7 @@ pub struct Client<'a, E: Engine> {
     warmup_errors: u64,
     late_ops: u64,
     passes: PassTimes,
-    waiting: Option<Waiting>,
+    pub(super) waiting: Option<Waiting>,
 }
 
 impl<'a, E: Engine> Client<'a, E> {
@@ -98,8 +110,10 @@ impl<'a, E: Engine> Client<'a, E> {
             error_path: None,
             stamps: setup.load.data == Data::Random,
             loops: Vec::with_capacity(setup.program.loop_depth),
+            turn: TURN,
             now: 0,
             measuring: false,
+            preparing: false,
             pass_start: 0,
             pass_ops: 0,
             pass_missed: 0,
@@ -114,13 +128,16 @@ impl<'a, E: Engine> Client<'a, E> {
 
     /// Replays the loadfile until its passes are done, time is up, or the disk is stopped.
     pub async fn run(mut self) -> ClientReport {
+        if let Some(prepared) = self.setup.prepared {
+            self.prepare(prepared).await;
+        }
         self.now = now_ns();
         let has_times = self.setup.program.times.is_some();
         let ClientSetup { load, client, clients, .. } = self.setup;
         let mut pace = Pace::new(load, has_times, client, clients, self.now);
         let mut left = load.passes.unwrap_or(u64::MAX);
         let mut ended = Ended::Stopped;
-        while self.pass(&mut pace).await {
+        while self.play(self.setup.program.pass(), &mut pace).await {
             self.close_all().await;
             if self.end_pass() {
                 left -= 1; // passes of the warm-up are not among them
@@ -141,14 +158,15 @@ impl<'a, E: Engine> Client<'a, E> {
         crate::engine::call(self.engine, self.index, call)
     }
 
-    /// One trip through the loadfile; `false` when it was cut short.
-    async fn pass(&mut self, pace: &mut Pace) -> bool {
+    /// One trip through a part of the loadfile; `false` when it was cut short.
+    pub(super) async fn play(&mut self, part: Range<usize>, pace: &mut Pace) -> bool {
         let program = self.setup.program;
         self.pass_start = self.now;
         (self.pass_ops, self.pass_missed) = (0, 0);
         self.loops.clear();
-        let mut at = 0;
-        while let Some(inst) = program.insts.get(at) {
+        let insts = &program.insts[..part.end];
+        let mut at = part.start;
+        while let Some(inst) = insts.get(at) {
             at += 1;
             let timestamp = timestamp(program, at - 1);
             match inst.op {
@@ -168,6 +186,11 @@ impl<'a, E: Engine> Client<'a, E> {
             }
             if self.must_end() {
                 return false;
+            }
+            self.turn -= 1;
+            if self.turn == 0 {
+                self.turn = TURN;
+                self.call(Call::Sleep { until_ns: 0 }).await.ok();
             }
         }
         true
@@ -193,9 +216,13 @@ impl<'a, E: Engine> Client<'a, E> {
         if self.must_end() {
             return;
         }
-        if !self.measuring && self.now >= self.setup.control.window().0 {
-            self.measuring = true;
-            (self.setup.at_window)();
+        if !self.measuring {
+            if self.preparing {
+                self.setup.control.count_preparation();
+            } else if self.now >= self.setup.control.window().0 {
+                self.measuring = true;
+                (self.setup.at_window)();
+            }
         }
         self.moved = 0;
         let outcome = self.perform(inst).await;
@@ -224,65 +251,6 @@ impl<'a, E: Engine> Client<'a, E> {
         self.setup.shard.record(Sample { op, latency_ns, bytes: self.moved, fault });
     }
 
-    /// Executes a control instruction; returns where to go on.
-    async fn control_step(&mut self, inst: &Inst, next: usize) -> usize {
-        let program = self.setup.program;
-        match inst.action {
-            Action::LoopStart { count, .. } => self.loops.push(count),
-            Action::LoopEnd { start: Pc(start) } => {
-                if let Some(left) = self.loops.last_mut() {
-                    *left -= 1;
-                    if *left > 0 {
-                        self.now = now_ns();
-                        return start as usize + 1;
-                    }
-                    self.loops.pop();
-                }
-            }
-            Action::Pause { micros } => {
-                let micros = self.values.bytes(program, micros);
-                let until_ns = now_ns().saturating_add(micros.saturating_mul(1000));
-                self.call(Call::Sleep { until_ns }).await.ok();
-                self.now = now_ns();
-            }
-            Action::SetSp { value } => {
-                let value = self.values.get(program, value);
-                self.setup.control.points().set(self.setup.client, value);
-            }
-            Action::WaitSp { child, value } => self.wait_for_client(inst, child, value).await,
-            Action::WritePattern { pattern } => {
-                self.fill_with(&program.patterns[pattern as usize]);
-            }
-            Action::RandomString { slot, template } => {
-                self.values.draw_string(slot, &program.templates[template as usize]);
-            }
-            _ => {}
-        }
-        next
-    }
-
-    async fn wait_for_client(&mut self, inst: &Inst, child: Operand, value: Operand) {
-        let program = self.setup.program;
-        let for_client = self.values.get(program, child);
-        let value = self.values.get(program, value);
-        self.waiting = Some(Waiting { line: inst.line, for_client, value, since_ns: self.now });
-        let client = u32::try_from(for_client).unwrap_or(u32::MAX);
-        let reached = self.call(Call::Await { client, value }).await;
-        self.now = now_ns();
-        // A client that does not exist is not waited for, but stays in the report.
-        if reached == Ok(1) {
-            self.waiting = None;
-        }
-    }
-
-    fn fill_with(&mut self, pattern: &[u8]) {
-        let mut slot = self.engine.slot(self.index);
-        for chunk in slot.write.chunks_mut(pattern.len()) {
-            chunk.copy_from_slice(&pattern[..chunk.len()]);
-        }
-        self.stamps = false;
-    }
-
     /// Whether time is up or the disk was stopped. Also notes, once, that another client of the
     /// disk is done.
     #[inline]
@@ -299,7 +267,7 @@ impl<'a, E: Engine> Client<'a, E> {
         self.now >= self.setup.control.window().1
     }
 
-    async fn close_all(&mut self) {
+    pub(super) async fn close_all(&mut self) {
         while let Some(open) = self.handles.take_any() {
             self.call(Call::Close(open.fd)).await.ok();
         }
@@ -333,7 +301,7 @@ impl<'a, E: Engine> Client<'a, E> {
         }
         let (slot, at_ns) = (self.engine.slot(self.index), self.now);
         let path = if op == OpKind::QueryFs { &slot.root } else { &slot.first };
-        self.setup.errors.add(|| ErrorSample {
+        self.setup.errors.add(op, fault, inst.line, || ErrorSample {
             at_ns,
             client: self.setup.client,
             line: inst.line,

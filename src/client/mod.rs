@@ -3,13 +3,16 @@
 //! A client is a closed loop with at most one call in flight, its own handles, registers, random
 //! numbers and sums. One idea a file: [`values`] evaluates operands, [`render`] makes paths,
 //! [`handles`] keeps descriptors, [`ops`] are the operations, [`judge`] compares outcome and
-//! expectation, [`pace`] says when an operation starts, [`drive`] is the loop.
+//! expectation, [`pace`] says when an operation starts, [`drive`] is the loop, [`prepare`] what
+//! comes before it, [`control`] what in it is no operation.
 
+mod control;
 mod drive;
 mod handles;
 mod judge;
 mod ops;
 mod pace;
+mod prepare;
 mod render;
 mod report;
 mod resolve;

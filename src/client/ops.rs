@@ -43,7 +43,7 @@ impl<E: Engine> Client<'_, E> {
             Action::QueryFs => done(self.call(Call::Statfs(PathSlot::Root)).await),
             Action::Flush { handle } => {
                 let open = self.opened(inst, handle)?;
-                done(self.call(Call::Fsync(open.fd)).await)
+                done(self.call(self.flush(open.fd)).await)
             }
             Action::SetFile { handle } => self.set_file(inst, handle).await,
             Action::Unlink { path } => self.remove(path, Call::Unlink(First)).await,
@@ -190,7 +190,7 @@ impl<E: Engine> Client<'_, E> {
             }
         }
         if self.setup.load.fsync {
-            self.call(Call::Fsync(fd)).await?;
+            self.call(self.flush(fd)).await?;
         }
         if self.moved < want { Err(Miss::Short) } else { Ok(()) }
     }
@@ -207,6 +207,11 @@ impl<E: Engine> Client<'_, E> {
                 block[..take].copy_from_slice(&stamp[..take]);
             }
         }
+    }
+
+    #[inline]
+    fn flush(&self, fd: RawFd) -> Call {
+        if self.setup.load.datasync { Call::Fdatasync(fd) } else { Call::Fsync(fd) }
     }
 
     async fn find(&mut self, inst: &Inst, path: PathId, max: Operand) -> Outcome {

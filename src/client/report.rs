@@ -1,7 +1,7 @@
 //! What a client leaves behind.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use crate::fault::Fault;
 use crate::metrics::Tally;
@@ -110,38 +110,84 @@ pub struct ErrorSample {
     pub fault: Fault,
 }
 
-/// The first unexpected outcomes of a disk. Only a failing operation comes here.
-#[derive(Debug, Default)]
+/// The unexpected outcomes of a disk, the first of each kind: operation, fault and line. Only a
+/// failing operation comes here.
+#[derive(Debug)]
 pub struct ErrorLog {
-    seen: AtomicU64,
+    /// Kinds that are kept, each at a place that follows from it: a disk that answers every call with
+    /// the same error does not make its clients wait for a lock.
+    known: [AtomicU64; 64],
+    full: AtomicBool,
     kept: Mutex<Vec<ErrorSample>>,
+}
+
+impl Default for ErrorLog {
+    fn default() -> Self {
+        Self {
+            known: std::array::from_fn(|_| AtomicU64::new(0)),
+            full: AtomicBool::new(false),
+            kept: Mutex::default(),
+        }
+    }
 }
 
 impl ErrorLog {
     /// How many are kept in full.
     pub const KEPT: usize = 10;
 
-    /// Counts one and keeps it if it is among the first.
+    /// Keeps one if it is the first of its kind and there is room.
     #[cold]
-    pub fn add(&self, sample: impl FnOnce() -> ErrorSample) {
-        if self.seen.fetch_add(1, Relaxed) < Self::KEPT as u64
-            && let Ok(mut kept) = self.kept.lock()
-        {
-            kept.push(sample());
+    pub fn add(&self, op: OpKind, fault: Fault, line: u32, sample: impl FnOnce() -> ErrorSample) {
+        if self.full.load(Relaxed) {
+            return;
         }
+        // Lines count from 1: no kind is 0.
+        let kind = (op.index() as u64) << 48 | (fault.index() as u64) << 32 | u64::from(line);
+        let place = &self.known[(kind ^ kind >> 29 ^ kind >> 45) as usize % self.known.len()];
+        if place.load(Relaxed) == kind {
+            return;
+        }
+        let Ok(mut kept) = self.kept.lock() else { return };
+        let same = |kept: &ErrorSample| (kept.op, kept.fault, kept.line) == (op, fault, line);
+        if kept.len() < Self::KEPT && !kept.iter().any(same) {
+            kept.push(sample());
+            self.full.store(kept.len() == Self::KEPT, Relaxed);
+        }
+        place.store(kind, Relaxed);
     }
 
-    /// How many there were, warm-up included.
-    #[must_use]
-    pub fn seen(&self) -> u64 {
-        self.seen.load(Relaxed)
-    }
-
-    /// The first ones, by time.
+    /// Those that were kept, by time.
     #[must_use]
     pub fn first(&self) -> Vec<ErrorSample> {
         let mut kept = self.kept.lock().map(|kept| kept.clone()).unwrap_or_default();
         kept.sort_by_key(|sample| sample.at_ns);
         kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_each_kind_is_kept() {
+        let log = ErrorLog::default();
+        let add = |line, errno, client| {
+            let (op, fault) = (OpKind::ReadX, Fault::Errno(errno));
+            let path = String::new();
+            log.add(op, fault, line, || ErrorSample { at_ns: 0, client, line, op, path, fault });
+        };
+        for client in 0..1000 {
+            add(7, 5, client);
+        }
+        add(7, 28, 1);
+        add(8, 5, 2);
+        let kept: Vec<_> = log.first().iter().map(|s| (s.line, s.client, s.fault)).collect();
+        let (eio, enospc) = (Fault::Errno(5), Fault::Errno(28));
+        assert_eq!(kept, [(7, 0, eio), (7, 1, enospc), (8, 2, eio)]);
+        for line in 1..1000 {
+            add(line, 5, 0);
+        }
+        assert_eq!(log.first().len(), ErrorLog::KEPT);
     }
 }

@@ -3,7 +3,7 @@
 use super::{Client, ClientReport, ClientSetup, ErrorLog};
 use crate::engine::{Control, Errno, Reply, ScriptedEngine, SlotLayout};
 use crate::fault::Fault;
-use crate::loadfile::{Options, parse_bytes};
+use crate::loadfile::{Options, Program, parse_bytes};
 use crate::metrics::Shard;
 use crate::op::OpKind;
 use crate::plan::Load;
@@ -28,20 +28,32 @@ fn replay(text: &str, load: Load, replies: Vec<Reply>) -> (Vec<String>, ClientRe
     let engine = ScriptedEngine::new(&layout, replies);
     let (control, shard, errors) = (Control::new(1), Shard::new(false), ErrorLog::default());
     control.set_window(0, u64::MAX);
-    let setup = ClientSetup {
-        program: &program,
-        load: &load,
-        control: &control,
-        shard: &shard,
-        errors: &errors,
+    let setup = setup(&program, &load, &control, &shard, &errors);
+    let report = to_the_end(Client::new(&engine, 0, setup).run());
+    (engine.log(), report, errors)
+}
+
+/// The only client of a disk.
+fn setup<'a>(
+    program: &'a Program,
+    load: &'a Load,
+    control: &'a Control,
+    shard: &'a Shard,
+    errors: &'a ErrorLog,
+) -> ClientSetup<'a> {
+    ClientSetup {
+        program,
+        load,
+        control,
+        shard,
+        errors,
         at_window: &|| (),
+        prepared: None,
         disk: 0,
         client: 0,
         clients: 1,
         keep_passes: false,
-    };
-    let report = to_the_end(Client::new(&engine, 0, setup).run());
-    (engine.log(), report, errors)
+    }
 }
 
 /// Polls a future until it is ready: a scripted answer is late by one poll at most.
@@ -53,6 +65,44 @@ fn to_the_end<F: Future>(future: F) -> F::Output {
             return output;
         }
     }
+}
+
+/// A preparation and then two passes over answers that are all good.
+#[test]
+fn a_preparation_is_made_once_and_not_counted() {
+    let text = "PREPARE\nNTCreateX \"/f\" 0 2 7 NT_STATUS_OK\nREPEAT 2\nWriteX 7 +8 8 8 *\nEND\n\
+                WriteX 7 +8 8 8 *\nQUERY_FS_INFORMATION 1 *";
+    let program = parse_bytes("test", text.as_bytes(), &Options::default()).unwrap().program;
+    let load = Load { passes: Some(2), ..Load::default() };
+    let layout =
+        SlotLayout { prefix: b"/d".to_vec(), max_path: 9, max_write: 8, ..SlotLayout::default() };
+    let engine = ScriptedEngine::new(&layout, [OK, fd(5), OK, fd(8), fd(8)]);
+    let (control, shard, errors) = (Control::new(1), Shard::new(false), ErrorLog::default());
+    let setup = setup(&program, &load, &control, &shard, &errors);
+    let ready = std::sync::atomic::AtomicU32::new(0);
+    let prepared = || {
+        ready.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+    };
+    control.set_window(0, u64::MAX); // although the window is open
+    let client = Client::new(&engine, 0, ClientSetup { prepared: Some(&prepared), ..setup });
+    let report = to_the_end(client.run());
+    let made = [
+        "stat /d/f",
+        "open /d/f 0o102 600",
+        "fstat 5",
+        "pwrite 5 8 8",
+        "pwrite 5 16 8",
+        "close 5",
+        "await 1 1", // behind the only client: the start
+    ];
+    assert_eq!(engine.log()[..made.len()], made);
+    assert_eq!((control.preparation(), ready.into_inner()), (3, 1));
+    // The handle is closed, and the numbers go on.
+    assert_eq!(engine.log()[made.len()..], ["statfs /d", "statfs /d"]);
+    assert_eq!((report.passes.count, report.warmup_errors), (2, 0));
+    let tally = |kind: OpKind| report.tallies[kind.index()];
+    assert_eq!((tally(OpKind::QueryFs).ops, tally(OpKind::WriteX).ops), (2, 0));
+    assert_eq!((tally(OpKind::WriteX).skipped, tally(OpKind::NtCreateX).ops), (2, 0));
 }
 
 fn calls(text: &str, replies: Vec<Reply>) -> Vec<String> {
@@ -187,6 +237,15 @@ fn times_go_back_by_ten_and_twelve_seconds() {
     let text = "NTCreateX \"/f\" 0 1 7 NT_STATUS_OK\nSET_FILE_INFORMATION 7 1013 NT_STATUS_OK";
     let seen = calls(text, vec![OK, fd(5), OK]);
     assert_eq!(seen[3..], ["fstat 5", "futimens 5 -10 -12", "close 5"]);
+}
+
+#[test]
+fn datasync_takes_the_place_of_fsync() {
+    let text = "NTCreateX \"/f\" 0 1 7 NT_STATUS_OK\nWriteX 7 0 4 4 NT_STATUS_OK\n\
+                Flush 7 NT_STATUS_OK\nClose 7 NT_STATUS_OK";
+    let load = Load { datasync: true, ..Load::default() };
+    let (seen, ..) = replay(text, load, vec![OK, fd(5), OK, fd(4), OK, OK]);
+    assert_eq!(seen[3..], ["pwrite 5 0 4", "fdatasync 5", "close 5"]);
 }
 
 #[test]

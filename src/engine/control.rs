@@ -15,6 +15,7 @@ pub struct Control {
     start_ns: AtomicU64,
     end_ns: AtomicU64,
     first_done_ns: AtomicU64,
+    prepared: AtomicU64,
     points: SyncPoints,
 }
 
@@ -30,7 +31,9 @@ impl Control {
             start_ns: AtomicU64::new(u64::MAX),
             end_ns: AtomicU64::new(u64::MAX),
             first_done_ns: AtomicU64::new(u64::MAX),
-            points: SyncPoints::new(clients),
+            prepared: AtomicU64::new(0),
+            // The last one is the start.
+            points: SyncPoints::new(clients + 1),
         }
     }
 
@@ -78,6 +81,29 @@ impl Control {
     #[must_use]
     pub fn first_done_ns(&self) -> u64 {
         self.first_done_ns.load(SeqCst)
+    }
+
+    /// What clients wait for that have made their preparations, with [`super::Call::Await`].
+    #[must_use]
+    pub fn start_point(&self) -> (u32, i64) {
+        (self.points.0.len() as u32 - 1, 1)
+    }
+
+    /// Lets clients go that wait for [`Control::start_point`].
+    pub fn start(&self) {
+        let (point, value) = self.start_point();
+        self.points.set(point, value);
+    }
+
+    /// A client goes on with its PREPARE.
+    pub fn count_preparation(&self) {
+        self.prepared.fetch_add(1, Relaxed);
+    }
+
+    /// How often clients went on with their PREPARE: as long as it grows, the disk answers.
+    #[must_use]
+    pub fn preparation(&self) -> u64 {
+        self.prepared.load(Relaxed)
     }
 
     /// The clients' synchronisation points.

@@ -1,5 +1,7 @@
 //! What front and worker say to each other: one JSON line a message.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
@@ -25,6 +27,10 @@ pub enum FromWorker {
     Made(MadeTree),
     /// It is gone.
     Removed(MadeTree),
+    /// A file system is about to be remounted: the journal that says how to undo it.
+    Remounts(PathBuf),
+    /// It was set back.
+    SetBack(PathBuf),
     /// All results are written; the front may leave.
     Done {
         /// The exit code.

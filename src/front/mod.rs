@@ -5,7 +5,9 @@
 //! worker has said that all results are written, and when the worker dies it removes what the
 //! worker has made.
 
+mod helper;
 mod link;
+mod mounts;
 mod trees;
 
 use std::ffi::OsString;
@@ -21,7 +23,10 @@ use tokio::time::Instant;
 
 pub use link::{FromWorker, Link, MadeTree, ToWorker};
 
+use crate::host::limits;
 use crate::host::signals::stays_ignored;
+use mounts::Mounts;
+pub use mounts::{RESTORER, restore, undo};
 use trees::Trees;
 pub use trees::{CLEANER, clean, removal_text};
 
@@ -34,6 +39,9 @@ const LEAVE_AFTER: Duration = Duration::from_secs(2);
 /// A worker that is done exits within this time, thousands of threads and their memory included.
 const EXIT_WITHIN: Duration = Duration::from_secs(10);
 
+/// Open files without which neither process gets as far as to say what a run needs.
+const FEWEST_FILES: u64 = 12;
+
 /// Signals that end a run.
 const SIGNALS: [(i32, fn() -> SignalKind); 3] =
     [(1, SignalKind::hangup), (2, SignalKind::interrupt), (15, SignalKind::terminate)];
@@ -45,15 +53,35 @@ const SIGNALS: [(i32, fn() -> SignalKind); 3] =
 ///
 /// When the worker cannot be started.
 pub fn run(args: &[OsString], say: &mut dyn FnMut(&str)) -> std::io::Result<u8> {
+    need_files()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let code = runtime.block_on(async {
         let (link, child) = start_worker(args)?;
-        Front { link, child, signals: Signals::new()?, first: None, trees: Trees::default() }
-            .watch(say)
-            .await
+        Front {
+            link,
+            child,
+            signals: Signals::new()?,
+            first: None,
+            trees: Trees::default(),
+            mounts: Mounts::default(),
+        }
+        .watch(say)
+        .await
     });
     runtime.shutdown_background();
     code
+}
+
+fn need_files() -> std::io::Result<()> {
+    let soft = || rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    let enough = |limit: Option<u64>| limit.is_none_or(|limit| limit >= FEWEST_FILES);
+    if enough(soft()) || limits::raise_nofile().is_ok_and(|limit| enough(limit.soft)) {
+        return Ok(());
+    }
+    let limit = soft().unwrap_or(0);
+    Err(std::io::Error::other(format!(
+        "the limit of open files is {limit}; raise it with `ulimit -n 64`, enough for a small run"
+    )))
 }
 
 fn start_worker(args: &[OsString]) -> std::io::Result<(Link, Child)> {
@@ -104,6 +132,7 @@ struct Front {
     /// The first signal that came, which decides the exit code.
     first: Option<i32>,
     trees: Trees,
+    mounts: Mounts,
 }
 
 impl Front {
@@ -115,6 +144,8 @@ impl Front {
                 message = self.link.receive::<FromWorker>() => match message {
                     Some(FromWorker::Made(tree)) => self.trees.made(tree),
                     Some(FromWorker::Removed(tree)) => self.trees.removed(&tree),
+                    Some(FromWorker::Remounts(journal)) => self.mounts.remounts(journal),
+                    Some(FromWorker::SetBack(journal)) => self.mounts.set_back(&journal),
                     Some(FromWorker::Done { code, stays }) => {
                         if !stays {
                             // Reaps it, which not every process 1 would do.
@@ -148,7 +179,7 @@ impl Front {
         self.first.map_or(code, |signal| 128 + signal as u8)
     }
 
-    /// The worker is dead without a word: remove what it had made.
+    /// The worker is dead without a word: undo and remove what it had done and made.
     async fn bury(mut self, say: &mut dyn FnMut(&str)) -> u8 {
         // Its threads may still be stuck, then it cannot be waited for.
         let status = tokio::time::timeout(LEAVE_AFTER, self.child.wait()).await;
@@ -160,6 +191,10 @@ impl Front {
                 _ => "",
             };
             say(&format!("the worker died of signal {signal}{why}"));
+        }
+        // First what concerns others, too: that ends within moments of the worker.
+        for line in self.mounts.set_all_back().await {
+            say(&line);
         }
         for line in self.trees.remove_all().await {
             say(&line);

@@ -1,26 +1,17 @@
 //! The run directories that a worker has told of, to be removed when it dies.
-//!
-//! Removing is left to a process of its own per tree, since a disk that killed nobody yet may
-//! still hold up whoever touches it.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::process::Stdio;
-use std::time::Duration;
 
-use tokio::process::Command;
-
-use super::{MadeTree, WORKER};
+use super::{MadeTree, helper};
 use crate::host::HostError;
+use crate::host::limits;
 use crate::host::remove::RemoveReport;
 use crate::host::tree::remove_tree;
 
-/// Value of [`WORKER`] in a process that only removes a tree, named by its first argument.
+/// Role of a process that only removes a tree, named by its first argument.
 pub const CLEANER: &str = "clean";
-
-/// How long the front waits for a removal.
-const WAIT: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Default)]
 pub(super) struct Trees(Vec<MadeTree>);
@@ -36,35 +27,22 @@ impl Trees {
 
     /// Removes all of them; returns what there is to tell.
     pub(super) async fn remove_all(&self) -> Vec<String> {
-        let cleaners: Vec<_> = self.0.iter().map(|tree| (tree, start_cleaner(tree))).collect();
+        // A cleaner takes two descriptors here; without the higher limit some trees would stay.
+        let _ = limits::raise_nofile();
+        let start = |tree| serde_json::to_string(tree).map_err(Into::into);
+        let cleaners: Vec<_> = self
+            .0
+            .iter()
+            .map(|tree| (tree, start(tree).and_then(|text| helper::start(CLEANER, text))))
+            .collect();
         let mut lines = Vec::new();
         for (tree, cleaner) in cleaners {
-            let waited = match cleaner {
-                Ok(cleaner) => tokio::time::timeout(WAIT, cleaner.wait_with_output()).await,
-                Err(error) => Ok(Err(error)),
-            };
-            match waited {
-                Ok(Ok(output)) => {
-                    let text = String::from_utf8_lossy(&output.stdout);
-                    lines.extend(text.lines().map(str::to_owned));
-                }
-                Ok(Err(error)) => lines.push(format!("cannot remove {}: {error}", path_of(tree))),
-                Err(_) => lines.push(format!("{} is removed when its disk answers", path_of(tree))),
-            }
+            let path = path_of(tree);
+            let stuck = || format!("{path} is removed when its disk answers");
+            lines.extend(helper::wait(cleaner, &format!("remove {path}"), stuck).await);
         }
         lines
     }
-}
-
-fn start_cleaner(tree: &MadeTree) -> std::io::Result<tokio::process::Child> {
-    let program = std::env::current_exe().unwrap_or_else(|_| "/proc/self/exe".into());
-    Command::new(program)
-        .arg(serde_json::to_string(tree)?)
-        .env(WORKER, CLEANER)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
 }
 
 fn path_of(tree: &MadeTree) -> String {

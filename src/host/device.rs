@@ -140,6 +140,9 @@ impl Sysfs {
             return Vec::new();
         }
         if let Some(file) = file {
+            if let Some((major, minor)) = block_device_number(file) {
+                return self.device_at(major, minor, level + 1).into_iter().collect();
+            }
             let mount = mounts::mount_of(file).ok();
             return mount
                 .and_then(|m| self.device_of_mount_at(&m, level + 1))

@@ -1,5 +1,7 @@
 //! How many descriptors, threads, bytes and CPUs this process can have.
 
+use std::os::unix::fs::MetadataExt;
+
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::Serialize;
@@ -47,6 +49,19 @@ fn raise_to(limit: Option<u64>) -> Result<(), Errno> {
     setrlimit(Resource::Nofile, Rlimit { current: limit, maximum: limit })
 }
 
+/// Descriptors that the calling thread's table holds and that count against the soft limit: numbers
+/// beyond it, inherited from before it was lowered, do not. `None` without /proc.
+#[must_use]
+pub fn open_files() -> Option<u64> {
+    let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let numbers = std::fs::read_dir("/proc/thread-self/fd").ok()?.filter_map(|entry| {
+        let name = entry.ok()?.file_name();
+        name.to_str()?.parse::<u64>().ok()
+    });
+    // The directory that is read here is one of them.
+    Some((numbers.filter(|number| *number < limit).count() as u64).saturating_sub(1))
+}
+
 /// A limit and the name of what sets it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NamedLimit {
@@ -64,8 +79,9 @@ pub fn max_threads() -> Option<NamedLimit> {
     let sysctl =
         |file: &str| procfs::number::<u64>(file).map(|limit| limit.saturating_sub(running));
     // Root's own threads are not counted against RLIMIT_NPROC.
-    let per_user =
-        if rustix::process::getuid().is_root() { None } else { getrlimit(Resource::Nproc).current };
+    let user = rustix::process::getuid();
+    let per_user = if user.is_root() { None } else { getrlimit(Resource::Nproc).current };
+    let per_user = per_user.map(|limit| limit.saturating_sub(threads_of(user.as_raw())));
     let limits = [
         (per_user, "ulimit -u"),
         (sysctl("/proc/sys/kernel/threads-max"), "sysctl kernel.threads-max"),
@@ -73,6 +89,19 @@ pub fn max_threads() -> Option<NamedLimit> {
         (Cgroups::of_this_process().threads_left(), "cgroup pids.max"),
     ];
     tightest(limits)
+}
+
+/// Threads that a user runs, as far as /proc shows them.
+fn threads_of(user: u32) -> u64 {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return 0 };
+    processes
+        .flatten()
+        .filter(|entry| entry.file_name().as_encoded_bytes()[0].is_ascii_digit())
+        .filter(|entry| entry.metadata().is_ok_and(|meta| meta.uid() == user))
+        .filter_map(|entry| {
+            procfs::value_after(&procfs::raw(entry.path().join("status"))?, "Threads")
+        })
+        .sum()
 }
 
 fn tightest<const N: usize>(limits: [(Option<u64>, &'static str); N]) -> Option<NamedLimit> {
@@ -131,6 +160,18 @@ mod tests {
         let limit = raise_nofile().unwrap();
         assert_eq!(limit.soft, limit.hard);
         assert!(max_threads().unwrap().value > 10);
+        let mine = rustix::process::getuid().as_raw();
+        let waiting = std::sync::Barrier::new(4);
+        std::thread::scope(|scope| {
+            let before = threads_of(mine);
+            (0..3).for_each(|_| drop(scope.spawn(|| waiting.wait())));
+            // This thread, the three, and what else runs.
+            assert!(before >= 1 && threads_of(mine) >= 4);
+            waiting.wait();
+        });
+        let (before, file) = (open_files().unwrap(), std::fs::File::open("/").unwrap());
+        // Other tests of this process open files, too.
+        assert!(before >= 3 && file.metadata().is_ok());
         assert!(memory_available().unwrap().value > 1 << 20);
         let (online, mine) = (online_cpus().unwrap(), affinity().unwrap());
         assert!(!mine.is_empty() && mine.iter().all(|cpu| online.contains(cpu)));

@@ -2,8 +2,8 @@
 //!
 //! It descends with one `openat(O_NOFOLLOW | O_DIRECTORY)` per directory and looks at what it
 //! opened, so a directory that is exchanged for a link meanwhile is unlinked as a link. At most
-//! [`OPEN_LEVELS`] descriptors are open at any depth: a level above is opened again through `..` of
-//! the one below, and must be the same directory.
+//! [`OPEN_LEVELS`] descriptors are open at any depth, and two where there are no more to be had: a
+//! level above is opened again through `..` of the one below, and must be the same directory.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::mem::MaybeUninit;
@@ -187,13 +187,16 @@ impl<'a> Remover<'a> {
         self.failed(&name, Errno::BUSY)
     }
 
-    fn open_child(&self, name: &CStr) -> Result<Child, Errno> {
+    fn open_child(&mut self, name: &CStr) -> Result<Child, Errno> {
         let flags = OFlags::RDONLY
             | OFlags::DIRECTORY
             | OFlags::NOFOLLOW
             | OFlags::NONBLOCK
             | OFlags::CLOEXEC;
         let mut opened = openat(self.here(), name, flags, Mode::empty());
+        while matches!(opened, Err(Errno::MFILE)) && self.close_outermost() {
+            opened = openat(self.here(), name, flags, Mode::empty());
+        }
         if self.force && matches!(opened, Err(Errno::ACCESS)) {
             self.unlock(name)?;
             opened = openat(self.here(), name, flags, Mode::empty());
@@ -213,6 +216,12 @@ impl<'a> Remover<'a> {
             let _ = fchmod(&fd, Mode::RWXU);
         }
         Ok(Child::Directory(fd, identity))
+    }
+
+    /// Closes the open level that is farthest from the innermost; `false` if there is none.
+    fn close_outermost(&mut self) -> bool {
+        let above = self.levels.split_last_mut().map_or(&mut [] as &mut [_], |(_, above)| above);
+        above.iter_mut().any(|level| level.fd.take().is_some())
     }
 
     /// Makes an unreadable directory inside the tree accessible, by descriptor and not by name.

@@ -6,6 +6,7 @@
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use rustix::fs::{Dir, Mode, OFlags};
@@ -113,6 +114,27 @@ pub fn may_access(fd: BorrowedFd<'_>, access: u8) -> Result<(), Errno> {
         )
     };
     if answer == 0 { Ok(()) } else { Err(last_errno()) }
+}
+
+static STDOUT_CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Whether standard output was closed when the program was started. Rust's runtime opens /dev/null
+/// in its place before `main`, and all that is written there would be lost without a word.
+#[must_use]
+pub fn stdout_was_closed() -> bool {
+    STDOUT_CLOSED.load(Relaxed)
+}
+
+// SAFETY: the C library calls the functions of this section, which take nothing and return nothing,
+// before the runtime starts. This one needs nothing of the runtime.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_START: extern "C" fn() = look_at_stdout;
+
+extern "C" fn look_at_stdout() {
+    // SAFETY: the call takes integers alone.
+    let closed = unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFD) } == -1;
+    STDOUT_CLOSED.store(closed, Relaxed);
 }
 
 /// What a thread used of its CPUs, by `getrusage(RUSAGE_THREAD)`.

@@ -57,6 +57,10 @@ pub enum Node {
     WritePattern(u32),
     /// `RANDOMSTRING`: slot, and index in [`Ast::templates`].
     RandomString(u8, u32),
+    /// `PREPARE`: what stands up to its END is no part of a pass.
+    Prepare,
+    /// The END of a PREPARE.
+    EndPrepare,
     /// A reserved word.
     Reserved(Reserved),
 }
@@ -64,11 +68,9 @@ pub enum Node {
 /// A reserved line; the numbers index [`Ast::arguments`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reserved {
-    /// `PREPARE`, up to its END.
-    Prepare,
     /// `CHOOSE weight`, up to its END.
     Choose(u32),
-    /// `END` of a PREPARE or CHOOSE.
+    /// `END` of a CHOOSE.
     End,
     /// `PHASE name`.
     Phase(u32),
@@ -83,7 +85,6 @@ impl Reserved {
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Self::Prepare => "PREPARE",
             Self::Choose(_) => "CHOOSE",
             Self::End => "END",
             Self::Phase(_) => "PHASE",

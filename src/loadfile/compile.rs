@@ -25,11 +25,13 @@ pub(super) fn compile(ast: Ast, name: &str) -> Program {
     });
     let insts = std::mem::take(&mut compiler.insts).into_boxed_slice();
     let times = compiler.timed.then(|| std::mem::take(&mut compiler.times).into());
-    let Compiler { handles, registers, exprs, reserved, depth, max_write, max_read, .. } = compiler;
+    let Compiler { handles, registers, exprs, start, reserved, depth, max_write, max_read, .. } =
+        compiler;
     Program {
         name: name.to_owned(),
         sha256,
         insts,
+        start,
         times,
         handles: handles.numbers.into(),
         registers: registers.into(),
@@ -78,6 +80,8 @@ struct Compiler<'a> {
     insts: Vec<Inst>,
     times: Vec<u64>,
     timed: bool,
+    /// Where a pass starts: behind the PREPARE.
+    start: Pc,
     reserved: Vec<Reserved>,
     /// Starts of the loops that are open.
     open: Vec<usize>,
@@ -102,6 +106,7 @@ impl<'a> Compiler<'a> {
             insts: Vec::with_capacity(ast.lines.len()),
             times: Vec::with_capacity(if timed { ast.lines.len() } else { 0 }),
             timed,
+            start: Pc(0),
             reserved: shared.into_iter().collect(),
             open: Vec::new(),
             depth: 0,
@@ -136,6 +141,11 @@ impl<'a> Compiler<'a> {
             Node::WaitSp(child, value) => Action::WaitSp { child, value },
             Node::WritePattern(pattern) => Action::WritePattern { pattern },
             Node::RandomString(slot, template) => Action::RandomString { slot, template },
+            Node::Prepare => return,
+            Node::EndPrepare => {
+                self.start = Pc(self.insts.len() as u32);
+                return;
+            }
             Node::Reserved(reserved) => {
                 let entry = Reserved { word: reserved.word(), line: line.number };
                 self.reserved.push(entry);

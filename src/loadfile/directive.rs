@@ -1,6 +1,6 @@
 //! Lines that are no operation: loops, synchronisation, strings, and the reserved words.
 
-use super::ast::{Node, Reserved};
+use super::ast::{self, Node, Reserved};
 use super::error::{LineResult, fault};
 use super::lexer::{self, Line, Token};
 use super::parser::{MAX_DEPTH, Parser};
@@ -106,7 +106,8 @@ impl<'t> Parser<'t> {
             "CHOOSE" => Node::Reserved(Reserved::Choose(count(line, args, usage)?)),
             _ => {
                 arguments(line, args, 0, usage)?;
-                Node::Reserved(Reserved::Prepare)
+                self.comes_first(word)?;
+                Node::Prepare
             }
         };
         if self.open.len() == MAX_DEPTH {
@@ -116,6 +117,18 @@ impl<'t> Parser<'t> {
         self.push(line, time, node);
         self.open.push(self.opened(name, line, word.at()));
         Ok(())
+    }
+
+    /// What a client does once cannot stand behind what it does in every pass.
+    fn comes_first(&self, word: Token) -> LineResult<()> {
+        let is_parameter = |line: &ast::Line| matches!(line.node, Node::Reserved(Reserved::Set(_)));
+        match self.ast.lines.iter().find(|line| !is_parameter(line)) {
+            None => Ok(()),
+            Some(above) => {
+                let message = format!("PREPARE below line {}", above.number);
+                fault(word.at(), message, "one PREPARE, above all other lines but SET")
+            }
+        }
     }
 
     fn end(
@@ -128,9 +141,11 @@ impl<'t> Parser<'t> {
     ) -> LineResult<()> {
         arguments(line, args, 0, name)?;
         let is_loop = name == "ENDLOOP";
-        match self.open.last() {
+        let word_of_block = match self.open.last() {
             Some(open) if (open.word == "LOOP") == is_loop => {
+                let word = open.word;
                 self.open.pop();
+                word
             }
             Some(open) => {
                 let message =
@@ -143,9 +158,19 @@ impl<'t> Parser<'t> {
                 let message = format!("{name} without {start}");
                 return fault(word.at(), message, format!("a {start} above"));
             }
+        };
+        self.push(
+            line,
+            time,
+            match word_of_block {
+                "LOOP" => Node::EndLoop,
+                "PREPARE" => Node::EndPrepare,
+                _ => Node::Reserved(Reserved::End),
+            },
+        );
+        if word_of_block == "PREPARE" {
+            self.prepared_ops = self.ops;
         }
-        let node = if is_loop { Node::EndLoop } else { Node::Reserved(Reserved::End) };
-        self.push(line, time, node);
         Ok(())
     }
 

@@ -20,6 +20,14 @@ pub enum LoadError {
         /// The reason.
         source: std::io::Error,
     },
+    /// There is neither a file nor a built-in load of that name.
+    #[error("no loadfile {file} here, and no built-in load of that name; those are {names}")]
+    Unknown {
+        /// The name.
+        file: String,
+        /// Those that exist.
+        names: String,
+    },
     /// The file is larger than a loadfile may be.
     #[error("loadfile {file} has more than {limit} bytes (inflated); split it, or use LOOP")]
     TooLarge {

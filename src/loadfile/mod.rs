@@ -11,11 +11,13 @@
 
 pub mod ast;
 mod bounds;
+pub mod builtin;
 pub mod check;
 mod compile;
 mod dialect;
 mod directive;
 pub mod error;
+pub mod granule;
 mod lexer;
 mod names;
 mod number;
@@ -38,10 +40,6 @@ use ast::Ast;
 pub use error::{Diagnostic, Diagnostics, LoadError};
 pub use program::Program;
 pub use source::Source;
-
-/// Name of the load that is built in.
-pub const EMBEDDED_NAME: &str = "default";
-static EMBEDDED: &[u8] = include_bytes!("../../loadfiles/default.load");
 
 /// How to read a loadfile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,12 +76,13 @@ pub struct TextFacts {
     pub gzip: bool,
 }
 
-/// Reads, parses and compiles a loadfile.
+/// Reads, parses and compiles a loadfile: a file, a built-in load by its name, or without a path
+/// the default load.
 ///
 /// # Errors
 /// When it cannot be read, or (unless lenient) has a bad line.
-pub fn load(path: &Path, options: &Options) -> Result<Loaded, LoadError> {
-    load_source(&Source::read(path)?, options)
+pub fn load(path: Option<&Path>, options: &Options) -> Result<Loaded, LoadError> {
+    load_source(&builtin::find(path)?, options)
 }
 
 /// Parses and compiles bytes, plain or gzip; `name` is for messages.
@@ -92,14 +91,6 @@ pub fn load(path: &Path, options: &Options) -> Result<Loaded, LoadError> {
 /// As [`load`].
 pub fn parse_bytes(name: &str, bytes: &[u8], options: &Options) -> Result<Loaded, LoadError> {
     load_source(&Source::from_bytes(name, bytes.to_vec(), source::MAX_BYTES)?, options)
-}
-
-/// The load that is built in.
-///
-/// # Errors
-/// Never in a build that passed its tests.
-pub fn embedded() -> Result<Loaded, LoadError> {
-    parse_bytes(EMBEDDED_NAME, EMBEDDED, &Options::default())
 }
 
 /// Parses and compiles a text.

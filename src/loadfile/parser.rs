@@ -34,6 +34,8 @@ pub(super) struct Parser<'t> {
     /// What can be judged only when all RANDOMSTRING lines are known.
     pub(super) late: Vec<Late<'t>>,
     pub(super) ops: u64,
+    /// How many of them a PREPARE holds.
+    pub(super) prepared_ops: u64,
     /// Number of paths whose strings and root have been looked at.
     pub(super) paths_seen: usize,
     facts: TextFacts,
@@ -85,7 +87,7 @@ pub(super) fn parse(source: &Source, options: &Options) -> Result<Parsed, LoadEr
     // The rest is true of the file as a whole and cannot be skipped.
     parser.ast.names = std::mem::take(&mut parser.table.names);
     parser.check_late(&source.name, &mut bad);
-    if bad.total() == 0 && parser.ops == 0 {
+    if bad.total() == 0 && parser.ops == parser.prepared_ops {
         bad.push(|| no_operation(source, &parser.facts));
     }
     if bad.total() > 0 {
@@ -97,7 +99,7 @@ pub(super) fn parse(source: &Source, options: &Options) -> Result<Parsed, LoadEr
 fn no_operation(source: &Source, facts: &TextFacts) -> Diagnostic {
     let fault = Fault {
         at: 0,
-        message: "the loadfile has no operation".to_owned(),
+        message: "a pass of the loadfile has no operation".to_owned(),
         expected: "at least one line like: Mkdir \"/clients\" NT_STATUS_OK".to_owned(),
     };
     let line = u32::try_from(facts.lines.max(1)).unwrap_or(u32::MAX);
@@ -119,6 +121,7 @@ impl<'t> Parser<'t> {
             repeat: None,
             late: Vec::new(),
             ops: 0,
+            prepared_ops: 0,
             paths_seen: 0,
             facts,
         }
@@ -166,6 +169,9 @@ impl<'t> Parser<'t> {
     }
 
     fn word(&mut self, line: Line<'t>, time: Option<u64>, tokens: &[Token]) -> LineResult<()> {
+        if time.is_some() && self.open.first().is_some_and(|open| open.word == "PREPARE") {
+            return fault(0, "a timestamp within PREPARE", "the line without it");
+        }
         let word = tokens[0].raw(line.bytes);
         if let Some(kind) = op_kind(word) {
             let op = self.op(line, kind, tokens)?;

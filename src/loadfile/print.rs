@@ -109,6 +109,8 @@ impl Printer<'_> {
                 return;
             }
             Node::RandomString(slot, index) => self.random_string(slot, index),
+            Node::Prepare => self.text("PREPARE"),
+            Node::EndPrepare => self.text("END"),
             Node::Reserved(reserved) => self.reserved(reserved),
         }
         self.out.push(b'\n');
@@ -206,7 +208,7 @@ impl Printer<'_> {
 
     fn reserved(&mut self, reserved: Reserved) {
         match reserved {
-            Reserved::Prepare | Reserved::End => self.text(reserved.word()),
+            Reserved::End => self.text(reserved.word()),
             Reserved::Choose(weight) => self.counted(reserved.word(), weight),
             Reserved::Phase(index) | Reserved::Pool(index) | Reserved::Set(index) => {
                 self.text(reserved.word());

@@ -19,7 +19,7 @@ pub struct PathId(pub u32);
 pub struct ExprId(pub u32);
 
 /// Index of an instruction in [`Program::insts`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Pc(pub u32);
 
 /// A compiled loadfile.
@@ -29,8 +29,10 @@ pub struct Program {
     pub name: String,
     /// SHA-256 of the canonical text, lower-case hex: equal for files that do equal work.
     pub sha256: String,
-    /// Instructions of one pass, in order.
+    /// Instructions in order: those of PREPARE, then those of one pass.
     pub insts: Box<[Inst]>,
+    /// Where a pass starts; 0 without a PREPARE.
+    pub start: Pc,
     /// Start time of each instruction in nanoseconds after the start of the pass, or
     /// [`Program::NO_TIME`]; `None` when no line has a timestamp.
     pub times: Option<Box<[u64]>>,
@@ -60,7 +62,7 @@ pub struct Program {
     pub reserved: Box<[Reserved]>,
 }
 
-/// A reserved word of the language (PHASE, PREPARE, CHOOSE, POOL, SHARED, SET) and where it stands.
+/// A reserved word of the language (PHASE, CHOOSE, POOL, SHARED, SET) and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reserved {
     /// The word.
@@ -282,6 +284,18 @@ impl Program {
     #[must_use]
     pub fn literal(&self, start: u32, len: u16) -> &[u8] {
         &self.bytes[start as usize..start as usize + usize::from(len)]
+    }
+
+    /// The instructions that a client executes once, before its first pass.
+    #[must_use]
+    pub fn preparation(&self) -> Range<usize> {
+        0..self.start.0 as usize
+    }
+
+    /// The instructions of a pass.
+    #[must_use]
+    pub fn pass(&self) -> Range<usize> {
+        self.start.0 as usize..self.insts.len()
     }
 
     /// Whether some instruction counts as `kind`.

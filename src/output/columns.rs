@@ -219,6 +219,7 @@ columns! {
     CallsTried "calls_tried" Measure Integer "System calls made in a form that does not wait.";
     CallsRing "calls_ring" Measure Integer "System calls made through io_uring.";
     CallsAside "calls_aside" Measure Integer "System calls made while a stand-in served the other clients.";
+    DioAlign "dio_align" Fact Integer "With --direct: bytes that offsets and lengths must be multiples of; 1 where the page cache serves O_DIRECT (tmpfs).";
 }
 
 impl Column {

@@ -26,3 +26,4 @@ pub use model::{DiskLine, Report, Status};
 pub use row::{Cell, Row};
 pub use sink::{Format, Sink, SinkError};
 pub use table::{disk_table, end_text, op_table, verdict};
+pub use text::{lined_up, shorten};

@@ -4,7 +4,8 @@ use super::row::escape;
 
 /// At most `width` characters, shortened in the middle, where paths of one machine differ least.
 /// Control characters are escaped: a label is a path, and a path may hold anything.
-pub(super) fn shorten(label: &str, width: usize) -> String {
+#[must_use]
+pub fn shorten(label: &str, width: usize) -> String {
     let chars: Vec<char> = escape(label).chars().collect();
     if chars.len() <= width {
         return chars.into_iter().collect();
@@ -13,6 +14,14 @@ pub(super) fn shorten(label: &str, width: usize) -> String {
     let (front, back) = (kept / 2, kept - kept / 2);
     let ends = [&chars[..front], &['.'; 3][..width.min(3)], &chars[chars.len() - back..]];
     ends.concat().into_iter().collect()
+}
+
+/// Rows under a head, lined up: the first column to the left, the others to the right.
+#[must_use]
+pub fn lined_up(head: &[&str], rows: Vec<Vec<String>>, color: bool) -> String {
+    let mut grid = Grid::new(1, head);
+    rows.into_iter().for_each(|row| grid.push(row));
+    grid.render(color, false)
 }
 
 /// Lines up rows under a head: the first `left` columns to the left, numbers to the right.

@@ -9,6 +9,8 @@ pub struct Load {
     pub sync_dir: bool,
     /// fsync after every write (dbench `-F`).
     pub fsync: bool,
+    /// Make `fdatasync` of what would be an fsync.
+    pub datasync: bool,
     /// Read and write a DOS attribute as Samba does (dbench `-x`).
     pub xattr: bool,
     /// Look for another spelling of a name that is not there (not dbench `--no-resolve`).
@@ -43,6 +45,7 @@ impl Default for Load {
             sync_open: false,
             sync_dir: false,
             fsync: false,
+            datasync: false,
             xattr: false,
             resolve: true,
             fake_io: false,

@@ -57,6 +57,12 @@ impl DiskJob {
         (thread..self.clients).step_by(self.threads.max(1) as usize)
     }
 
+    /// Whether clients have something to do before the gate.
+    #[must_use]
+    pub fn prepares(&self) -> bool {
+        self.programs.iter().any(|program| !program.preparation().is_empty())
+    }
+
     /// What a client replays.
     fn program(&self, client: u32) -> &Program {
         &self.programs[client as usize % self.programs.len()]

@@ -10,7 +10,7 @@ use super::thread::{STACK, Shared};
 use super::{DiskJob, Event, ThreadReport, run_clients};
 use crate::client::{Client, ClientReport, ClientSetup, max_path_len};
 use crate::engine::{
-    Backing, Directory, Engine, HybridEngine, SlotLayout, SyncEngine, Turn, UringEngine,
+    Backing, Directory, Engine, HybridEngine, NoRing, SlotLayout, SyncEngine, Turn, UringEngine,
 };
 use crate::host::cost::ThreadCost;
 use crate::plan::{EngineKind, PathMode};
@@ -25,14 +25,20 @@ pub(super) fn replay(
     let (job, control) = (&shared.job, &shared.state.control);
     let layouts: Vec<SlotLayout> =
         job.clients_of(thread).map(|client| layout(job, client, directory)).collect();
-    let no_ring = |error: std::io::Error| format!("cannot set a ring up: {error}");
+    let no_ring = |error: std::io::Error| NoRing::of(&error).to_string();
     match (job.engine, layouts.as_slice()) {
         // One client holds nobody up: the plain calls are the cheapest ones.
         (EngineKind::Sync | EngineKind::Hybrid, [layout]) => {
             run(shared, thread, &SyncEngine::new(layout, control), left);
         }
         (EngineKind::Uring, layouts) => {
-            run(shared, thread, &UringEngine::new(layouts, control).map_err(no_ring)?, left);
+            let engine = UringEngine::new(layouts, control).map_err(no_ring)?;
+            run(
+                shared,
+                thread,
+                &engine.with_fixed_buffers(job.load.direct && !job.in_memory),
+                left,
+            );
         }
         (EngineKind::Sync, _) => return Err("sync serves one client a thread".into()),
         (EngineKind::Hybrid, layouts) => {
@@ -117,6 +123,11 @@ impl Start {
     }
 }
 
+/// A client is ready.
+fn ready(shared: &Shared) {
+    let _ = shared.events.send(Event::Ready { disk: shared.job.disk });
+}
+
 /// What a thread tells of its clients.
 struct Account<'a, E> {
     shared: &'a Shared,
@@ -127,7 +138,12 @@ struct Account<'a, E> {
 }
 
 impl<E: Engine> Account<'_, E> {
-    fn setup<'s>(&'s self, at_window: &'s (dyn Fn() + Sync), client: u32) -> ClientSetup<'s> {
+    fn setup<'s>(
+        &'s self,
+        at_window: &'s (dyn Fn() + Sync),
+        prepared: &'s (dyn Fn() + Sync),
+        client: u32,
+    ) -> ClientSetup<'s> {
         let Shared { job, state, .. } = self.shared;
         ClientSetup {
             program: job.program(client),
@@ -136,6 +152,7 @@ impl<E: Engine> Account<'_, E> {
             shard: &state.shards[self.thread as usize % state.shards.len()],
             errors: &state.errors,
             at_window,
+            prepared: job.prepares().then_some(prepared),
             disk: job.disk,
             client,
             clients: job.clients,
@@ -157,12 +174,13 @@ impl<E: Engine> Account<'_, E> {
         let _ = self.shared.events.send(Event::Done { disk, report, thread });
     }
 
-    /// Says that the clients are ready, and waits for the others.
+    /// Says that the clients are ready, and waits for the others. Clients that have something to
+    /// prepare do that each for itself.
     fn wait_at_gate(&self) {
-        for _ in 0..self.left.load(SeqCst) {
-            let _ = self.shared.events.send(Event::Ready { disk: self.shared.job.disk });
+        if !self.shared.job.prepares() {
+            (0..self.left.load(SeqCst)).for_each(|_| ready(self.shared));
+            self.shared.gate.wait();
         }
-        self.shared.gate.wait();
     }
 }
 
@@ -171,9 +189,12 @@ fn run<E: Engine>(shared: &Shared, thread: u32, engine: &E, left: &AtomicU32) {
     let start = Start::new(&shared.job);
     let at_window = || start.at_window();
     let account = Account { shared, thread, engine, left, start: &start };
+    let prepared = || ready(shared);
     let clients: Vec<_> = (0..)
         .zip(shared.job.clients_of(thread))
-        .map(|(index, client)| Client::new(engine, index, account.setup(&at_window, client)).run())
+        .map(|(index, client)| {
+            Client::new(engine, index, account.setup(&at_window, &prepared, client)).run()
+        })
         .collect();
     account.wait_at_gate();
     run_clients(engine, clients, |_, report| account.done(report));
@@ -189,9 +210,10 @@ fn run_with_stand_in(
     let start = Start::new(&shared.job);
     let at_window = || start.at_window();
     let account = Account { shared, thread, engine, left, start: &start };
-    let clients = (0..)
-        .zip(shared.job.clients_of(thread))
-        .map(|(index, client)| Client::new(engine, index, account.setup(&at_window, client)).run());
+    let prepared = || ready(shared);
+    let clients = (0..).zip(shared.job.clients_of(thread)).map(|(index, client)| {
+        Client::new(engine, index, account.setup(&at_window, &prepared, client)).run()
+    });
     let crew = Crew::new(engine, clients, |_, report| account.done(report));
     std::thread::scope(|scope| {
         let _end = Dismiss(engine);

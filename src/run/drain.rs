@@ -7,6 +7,7 @@ use tokio::sync::oneshot;
 
 use super::live::LiveDisk;
 use super::patience::{Patience, counters};
+use super::window::Cut;
 use crate::front::{Link, ToWorker};
 
 /// How often a sync under way is looked at.
@@ -26,38 +27,43 @@ struct Sync {
     done: oneshot::Receiver<Option<Drain>>,
 }
 
+/// What syncing all disks took, and whether that was cut short.
+#[derive(Default)]
+pub(super) struct Drained {
+    pub(super) each: Vec<Option<Drain>>,
+    /// Why it was not waited for.
+    pub(super) cut: Option<Cut>,
+}
+
 /// Syncs all disks that have no stuck thread, at once; `None` for those, for a disk that does
 /// nothing, and for all that are not done when another signal comes.
-pub(super) async fn drain(
-    disks: &[LiveDisk],
-    grace: Duration,
-    link: &mut Link,
-) -> Vec<Option<Drain>> {
+pub(super) async fn drain(disks: &[LiveDisk], grace: Duration, link: &mut Link) -> Drained {
     let syncs: Vec<_> = disks
         .iter()
         .map(|disk| if disk.running() == 0 { start(disk, grace) } else { None })
         .collect();
-    let mut drains = Vec::new();
-    let mut leave = false;
+    let mut drained = Drained::default();
     for sync in syncs {
         let Some(mut sync) = sync else {
-            drains.push(None);
+            drained.each.push(None);
             continue;
         };
         let took = loop {
             tokio::select! {
                 biased;
                 result = &mut sync.done => break result.ok().flatten(),
-                _ = link.receive::<ToWorker>(), if !leave => leave = true,
+                message = link.receive::<ToWorker>(), if drained.cut.is_none() => {
+                    drained.cut = Some(Cut::of(message.as_ref()));
+                }
                 () = tokio::time::sleep(LOOK) => {}
             }
-            if leave || sync.patience.is_over() {
+            if drained.cut.is_some() || sync.patience.is_over() {
                 break None;
             }
         };
-        drains.push(took);
+        drained.each.push(took);
     }
-    drains
+    drained
 }
 
 fn start(disk: &LiveDisk, grace: Duration) -> Option<Sync> {

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
+use super::rows::RunFacts;
 use crate::host::facts::HostFacts;
-use crate::host::sample::HostDelta;
 
 /// Name of the file beside a result file.
 pub(super) fn path_beside(result: &Path) -> PathBuf {
@@ -19,12 +19,16 @@ pub(super) fn path_beside(result: &Path) -> PathBuf {
 pub(super) fn document(
     facts: &HostFacts,
     run_id: &str,
-    changes: Option<&HostDelta>,
+    run: &RunFacts,
     kernel_lines: &[String],
 ) -> Value {
     json!({
         "hosts": { facts.sha256(): facts },
-        "runs": { run_id: { "changes": changes, "kernel_lines": kernel_lines } },
+        "runs": { run_id: {
+            "start_up_s": run.start_up.map(|time| time.as_secs_f64()),
+            "changes": run.changes,
+            "kernel_lines": kernel_lines,
+        } },
     })
 }
 

@@ -13,6 +13,14 @@ use crate::host::tree::RunTree;
 use crate::metrics::{DiskTotals, OpSummary};
 use crate::pool::{DiskState, Event};
 
+/// A disk with its tree, on which nothing runs.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub(super) ready: ReadyDisk,
+    pub(super) tree: RunTree,
+    pub(super) made: MadeTree,
+}
+
 /// A disk with its tree, its threads, and what they have told so far.
 #[derive(Debug)]
 pub(super) struct LiveDisk {
@@ -78,14 +86,8 @@ impl Cost {
 }
 
 impl LiveDisk {
-    pub(super) fn new(
-        number: u32,
-        ready: ReadyDisk,
-        tree: RunTree,
-        made: MadeTree,
-        state: Arc<DiskState>,
-        clients: u32,
-    ) -> Self {
+    pub(super) fn new(number: u32, held: Held, state: Arc<DiskState>, clients: u32) -> Self {
+        let Held { ready, tree, made } = held;
         Self {
             number,
             ready,
@@ -104,6 +106,11 @@ impl LiveDisk {
             last_interval: DiskTotals::default(),
             last_frame: OpSummary::default(),
         }
+    }
+
+    /// The disk without its threads: they must have ended.
+    pub(super) fn into_held(self) -> Held {
+        Held { ready: self.ready, tree: self.tree, made: self.made }
     }
 
     /// Takes what one of the disk's threads tells.
@@ -149,6 +156,11 @@ impl LiveDisk {
     /// Clients that have neither reported nor were lost.
     pub(super) fn running(&self) -> u32 {
         self.clients.saturating_sub(self.reports.len() as u32 + self.lost)
+    }
+
+    /// What the device did within the window.
+    pub(super) fn device_moved(&self) -> Option<DeviceCounters> {
+        Some(self.device_after?.delta(self.device_before.as_ref()?))
     }
 
     /// The device's counters now.

@@ -6,13 +6,16 @@ use std::sync::Arc;
 
 use super::{RunError, RunRequest};
 use crate::host::preflight::label;
+use crate::loadfile::granule::Granules;
 use crate::loadfile::program::{Action, OperandKind};
-use crate::loadfile::{self, Program, check};
+use crate::loadfile::{self, Program, builtin, check};
 
 /// The loadfiles of a disk and what they need.
 #[derive(Clone, Debug)]
 pub(super) struct Assigned {
     pub(super) programs: Vec<Arc<Program>>,
+    /// With `--direct`, the boundaries that each of them needs.
+    pub(super) granules: Vec<Arc<Granules>>,
     /// Largest number of open handles of one client.
     pub(super) handles: u64,
     /// Largest live data of all the disk's clients, in bytes.
@@ -31,6 +34,7 @@ impl Assigned {
 #[derive(Clone, Debug)]
 struct Sized {
     program: Arc<Program>,
+    granules: Option<Arc<Granules>>,
     handles: u64,
     live_bytes: u64,
 }
@@ -42,14 +46,26 @@ pub(super) struct Programs {
 }
 
 impl Programs {
+    /// Programs that bring their data along, with one open file a client at a time.
+    pub(super) fn ready(programs: &[Arc<Program>]) -> Self {
+        let sized = |program| Sized {
+            program: Arc::clone(program),
+            granules: None,
+            handles: 1,
+            live_bytes: 0,
+        };
+        Self { common: programs.iter().map(sized).collect(), by_disk: BTreeMap::new() }
+    }
+
     pub(super) fn load(request: &RunRequest, warnings: &mut Vec<String>) -> Result<Self, RunError> {
         let mut known = BTreeMap::new();
-        let mut load = |file: Option<&PathBuf>| -> Result<Sized, RunError> {
-            if let Some(known) = known.get(&file.cloned()) {
+        let mut load = |file: Option<&Path>| -> Result<Sized, RunError> {
+            let key = file.map(Path::to_owned);
+            if let Some(known) = known.get(&key) {
                 return Ok(Sized::clone(known));
             }
             let sized = load_one(request, file, warnings)?;
-            known.insert(file.cloned(), sized.clone());
+            known.insert(key, sized.clone());
             Ok(sized)
         };
         let common = if request.loadfiles.is_empty() {
@@ -86,6 +102,7 @@ impl Programs {
             let live = |client: u32| loads[client as usize % loads.len()].live_bytes;
             Assigned {
                 programs: loads.iter().map(|load| Arc::clone(&load.program)).collect(),
+                granules: loads.iter().filter_map(|load| load.granules.clone()).collect(),
                 handles: loads.iter().map(|load| load.handles).max().unwrap_or(0),
                 need_bytes: (0..request.clients).map(live).fold(0, u64::saturating_add),
             }
@@ -96,15 +113,13 @@ impl Programs {
 
 fn load_one(
     request: &RunRequest,
-    file: Option<&PathBuf>,
+    file: Option<&Path>,
     warnings: &mut Vec<String>,
 ) -> Result<Sized, RunError> {
     let options = loadfile::Options { lenient: request.lenient };
-    let loaded = match file {
-        None => loadfile::embedded(),
-        Some(file) => loadfile::load(file, &options),
-    };
-    let loaded = loaded.map_err(|error| RunError::usage(error.to_string()))?;
+    let wrong = |error: loadfile::LoadError| RunError::usage(error.to_string());
+    let source = builtin::find(file).map_err(wrong)?;
+    let loaded = loadfile::load_source(&source, &options).map_err(wrong)?;
     if loaded.skipped_lines > 0 {
         let name = &loaded.program.name;
         warnings.push(format!("{name}: {} bad lines skipped (--lenient)", loaded.skipped_lines));
@@ -112,7 +127,9 @@ fn load_one(
     refuse_unbuilt(&loaded.program)?;
     refuse_missing_clients(&loaded.program, request.clients)?;
     let report = check::check(&loaded.program);
+    let direct = request.load.direct;
     Ok(Sized {
+        granules: direct.then(|| Arc::new(Granules::of(&loaded.program, &source))),
         handles: report.open_handles_max,
         live_bytes: report.live_bytes_max,
         program: Arc::new(loaded.program),

@@ -7,14 +7,16 @@ use tokio::time::Instant;
 
 use super::live::LiveDisk;
 use super::outlet::Outlet;
+use super::preparing::Preparing;
 use super::rows::RowMaker;
 use super::window::{Cut, Window};
 use super::{RunError, RunRequest};
 use crate::engine::now_ns;
 use crate::front::{Link, ToWorker};
+use crate::host::process::age_of_parent;
 use crate::host::sample::{HostSample, dirty_bytes};
 use crate::metrics::{DiskTotals, OpSummary};
-use crate::output::{Frame, FrameDisk, FrameTotal, Goal, Phase, Progress, SinkError};
+use crate::output::{Frame, FrameDisk, FrameTotal, Goal, Phase, Progress};
 use crate::pool::{Event, Gate};
 
 /// How often the display changes.
@@ -36,6 +38,8 @@ pub(super) struct Meter<'a> {
     pub(super) before: Option<HostSample>,
     pub(super) after: Option<HostSample>,
     pub(super) dirty_bytes: Option<u64>,
+    /// From the start of the program to the opening of the gate.
+    pub(super) start_up: Option<Duration>,
     next_interval_ns: u64,
     last_interval_ns: u64,
     next_frame_ns: u64,
@@ -67,6 +71,7 @@ impl<'a> Meter<'a> {
             before: None,
             after: None,
             dirty_bytes: None,
+            start_up: None,
             next_interval_ns: u64::MAX,
             last_interval_ns: 0,
             next_frame_ns: 0,
@@ -79,8 +84,16 @@ impl<'a> Meter<'a> {
     pub(super) async fn wait_for_clients(&mut self) -> Result<(), RunError> {
         let slow = Instant::now() + SLOW_START;
         let mut told = false;
+        let mut preparing = Preparing::new(self.disks, self.request.grace);
         while !self.disks.iter().all(LiveDisk::all_at_gate) && self.cut.is_none() {
             tokio::select! {
+                () = tokio::time::sleep(FRAME), if preparing.is_some() => {
+                    let standing = preparing.as_mut().and_then(|p| p.standing(self.disks));
+                    if let Some(lines) = standing {
+                        lines.iter().for_each(|line| self.progress.note(line));
+                        break;
+                    }
+                }
                 event = self.events.recv() => self.take(event),
                 message = self.link.receive() => self.heed(message),
                 () = tokio::time::sleep_until(slow), if !told => {
@@ -122,7 +135,9 @@ impl<'a> Meter<'a> {
             self.next_interval_ns = start_ns + nanos(interval);
         }
         (self.last_frame_ns, self.next_frame_ns) = (now_ns(), now_ns() + nanos(FRAME));
+        self.start_up = age_of_parent();
         gate.open();
+        self.disks.iter().for_each(|disk| disk.state.control.start());
     }
 
     /// Watches the window until all clients have ended, or time and grace are over.
@@ -230,10 +245,7 @@ impl<'a> Meter<'a> {
         let missed = now.saturating_sub(self.next_interval_ns) / step;
         self.next_interval_ns = self.next_interval_ns.saturating_add(step * (missed + 1));
         if let Err(error) = self.outlet.write_now(&rows) {
-            self.stop(match error {
-                SinkError::BrokenPipe => Cut::ReaderGone,
-                other => Cut::Unwritable(other),
-            });
+            self.stop(error.into());
         }
     }
 

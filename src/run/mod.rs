@@ -3,12 +3,16 @@
 //!
 //! [`worker::run`] reads as the order of events. The rest is one step a file: [`prepare`] looks at
 //! arguments and disks, [`meter`] watches the window, [`outcome`] adds up and checks the sums,
-//! [`rows`] and [`notes`] say it.
+//! [`rows`] and [`notes`] say it. [`sequence`] makes several windows over the same disks, and
+//! [`shelf`] of such a sequence a verdict on each disk.
 
 mod ask;
 mod clean;
 mod cpus;
+mod descriptors;
+mod direct;
 mod drain;
+mod dry_run;
 mod hostfile;
 mod live;
 mod loads;
@@ -19,15 +23,18 @@ mod outlet;
 mod patience;
 mod pools;
 mod prepare;
+mod preparing;
 mod report;
 mod request;
 mod rows;
+mod sequence;
 mod setup;
+mod shelf;
 mod traffic;
 mod window;
 mod worker;
 
-pub use request::{DEFAULT_TIME, RunRequest, default_warmup};
+pub use request::{DEFAULT_TIME, Preset, RunRequest, default_warmup};
 pub use worker::run as run_worker;
 
 /// Why a run ended before it had results, with the exit code for it.

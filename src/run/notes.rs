@@ -1,9 +1,12 @@
 //! What there is to say about a run, in sentences.
 
+use std::time::Duration;
+
 use super::RunRequest;
 use super::live::{Cost, LiveDisk};
 use super::outcome::Outcome;
 use super::prepare::{LeftOut, Prepared};
+use super::rows::RunFacts;
 use super::window::{Cut, Window};
 use crate::client::Waiting;
 use crate::op::OpKind;
@@ -12,6 +15,10 @@ use crate::units::{format_bytes, format_duration};
 
 /// A run on a block device that is shorter shows the cache, in seconds.
 const SHORT_S: f64 = 60.0;
+/// A larger share of the clients' time that they wait for their thread is told.
+const POOL_WAIT: f64 = 0.01;
+/// A start that took longer is told.
+const SLOW_START: Duration = Duration::from_secs(1);
 /// A wait for another client that lasted longer than this at the end is told, in nanoseconds.
 const LONG_WAIT_NS: u64 = 1_000_000_000;
 
@@ -56,11 +63,15 @@ pub(super) fn after(
     request: &RunRequest,
     disks: &[LiveDisk],
     outcomes: &[Outcome],
-    window: Window,
+    run: &RunFacts,
     cut: Option<&Cut>,
 ) -> Vec<String> {
+    let window = run.window;
     let mut notes = Vec::new();
     notes.extend(cut.and_then(cut_note));
+    notes.extend(run.start_up.filter(|time| *time > SLOW_START).map(|time| {
+        format!("the first call came {:.1} s after the start of the program", time.as_secs_f64())
+    }));
     for (disk, outcome) in disks.iter().zip(outcomes) {
         notes.extend(disk_notes(disk, outcome, window));
     }
@@ -76,7 +87,12 @@ pub(super) fn after(
     let mut cost = Cost::default();
     disks.iter().for_each(|disk| cost.merge(&disk.cost));
     notes.extend(cost_note(&cost, outcomes));
-    notes.extend(LiveDisk::traffic_of(disks).iter().flat_map(super::traffic::notes));
+    if let Some(traffic) = LiveDisk::traffic_of(disks) {
+        notes.extend(super::traffic::notes(&traffic));
+        let clients = f64::from(request.clients) * disks.len() as f64;
+        let all_s = clients * (window.seconds() + request.warmup.as_secs_f64());
+        notes.extend(pool_wait_note(traffic.waited_ns as f64 / 1e9, all_s));
+    }
     notes.extend(memory_note(request.clients as usize * disks.len()));
     notes
 }
@@ -91,7 +107,7 @@ fn cut_note(cut: &Cut) -> Option<String> {
     }
 }
 
-fn disk_notes(disk: &LiveDisk, outcome: &Outcome, window: Window) -> Vec<String> {
+pub(super) fn disk_notes(disk: &LiveDisk, outcome: &Outcome, window: Window) -> Vec<String> {
     let label = disk.ready.label();
     let mut notes = disk.failures.clone();
     if disk.running() > 0 {
@@ -105,7 +121,7 @@ fn disk_notes(disk: &LiveDisk, outcome: &Outcome, window: Window) -> Vec<String>
     let all = outcome.totals.all().tally;
     if all.errors + outcome.warmup_errors > 0 {
         notes.push(format!(
-            "{label}: {} operations missed their expected status{}; the first:",
+            "{label}: {} operations missed their expected status{}; the first of each kind:",
             all.errors,
             match outcome.warmup_errors {
                 0 => String::new(),
@@ -187,6 +203,17 @@ fn cost_note(cost: &Cost, outcomes: &[Outcome]) -> Option<String> {
     })
 }
 
+/// Clients that waited for their thread; `all_s` is the time of all clients, warm-up included.
+fn pool_wait_note(waited_s: f64, all_s: f64) -> Option<String> {
+    (all_s > 0.0 && waited_s > POOL_WAIT * all_s).then(|| {
+        format!(
+            "pool wait: {:.1} % of the clients' time they were ready, but their thread served \
+             others; where CPUs are idle, use more --threads-per-disk, or --engine sync",
+            100.0 * (waited_s / all_s).min(1.0)
+        )
+    })
+}
+
 /// Peak memory of this process, from `VmHWM`.
 fn memory_note(clients: usize) -> Option<String> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -211,5 +238,19 @@ pub(super) fn disk_line(disk: &LiveDisk, outcome: &Outcome) -> DiskLine {
         totals: outcome.totals.clone(),
         passes: passes.count,
         pass_mean_s: (passes.count > 0).then(|| passes.sum_ns as f64 / passes.count as f64 / 1e9),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_for_the_thread_are_told_above_one_percent() {
+        // 4 clients for 10 s: 40 s, of which 0.4 s are 1 %.
+        assert_eq!(pool_wait_note(0.4, 40.0), None);
+        let note = pool_wait_note(10.0, 40.0).unwrap();
+        assert!(note.contains("25.0 %") && note.contains("--threads-per-disk"), "{note}");
+        assert_eq!(pool_wait_note(0.0, 0.0), None);
     }
 }

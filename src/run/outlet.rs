@@ -56,6 +56,17 @@ impl Outlet {
         poll(&mut fds, Some(&at_once)).is_ok() && fds[0].revents().contains(PollFlags::ERR)
     }
 
+    /// Takes back a file that this run made, when there will be no result: the next try shall not
+    /// find its name taken.
+    pub(super) fn discard(&mut self, request: &RunRequest) {
+        self.sink = None;
+        let Some(path) = self.file.take().filter(|_| !request.append) else { return };
+        // A pipe or a device was there before.
+        if path.is_file() {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+
     /// Completes the result.
     pub(super) fn finish(&mut self) -> Result<(), SinkError> {
         self.sink.take().map_or(Ok(()), Sink::finish)

@@ -25,6 +25,11 @@ impl Patience {
         Self { device, seen, since: Instant::now(), limit }
     }
 
+    /// Something else than the device shows that the disk answers.
+    pub(super) fn go_on(&mut self) {
+        self.since = Instant::now();
+    }
+
     /// Whether the disk has done nothing for too long. To be asked now and then.
     pub(super) fn is_over(&mut self) -> bool {
         let now = self.device.as_ref().and_then(counters);

@@ -1,14 +1,11 @@
 //! Engine and threads of the disks' pools, and whether the machine's limits have room for them.
 
+use super::descriptors::Descriptors;
 use super::{RunError, RunRequest};
 use crate::engine::rings_are_usable;
 use crate::host::limits;
 use crate::plan::{EngineKind, Routes, threads_per_disk};
 use crate::units::format_bytes;
-
-/// Descriptors of a thread beside its clients' handles: a directory, /proc, a ring, and one that
-/// is replaced.
-const SPARE: u64 = 8;
 
 /// What all disks' pools have in common.
 #[derive(Clone, Debug)]
@@ -31,33 +28,12 @@ impl Pools {
         warnings: &mut Vec<String>,
     ) -> Result<Self, RunError> {
         let clients = request.clients;
-        let nofile = limits::raise_nofile().map_err(|error| RunError::cannot(error.to_string()))?;
-        let limit = nofile.soft.unwrap_or(u64::MAX);
-        // With one table for all threads of a disk, more threads make no more room.
-        let tables = if request.load.share.fd { u64::from(clients) } else { 1 };
-        let need = tables.saturating_mul(handles) + SPARE;
-        if need > limit {
-            return Err(RunError::cannot(format!(
-                "a client needs {need} open files, the limit is {limit}; raise it with \
-                 `ulimit -n {need}`"
-            )));
-        }
-        let fit = if request.load.share.fd {
-            u64::from(clients)
-        } else {
-            (limit - SPARE) / handles.max(1)
-        };
+        let files = Descriptors::check(request, disks as u64, handles)?;
         let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
-        let default = threads_per_disk(clients, cpus, disks as u32, fit);
+        let default = threads_per_disk(clients, cpus, disks as u32, files.fit());
         let threads = request.threads_per_disk.unwrap_or(default).min(clients);
         let per_thread = clients.div_ceil(threads);
-        if u64::from(per_thread) > fit {
-            return Err(RunError::cannot(format!(
-                "{per_thread} clients of a thread need {} open files, the limit is {limit}; use \
-                 --threads-per-disk {default} or more",
-                u64::from(per_thread).saturating_mul(handles) + SPARE
-            )));
-        }
+        files.check_thread(per_thread, default)?;
         let mut pools = Self { engine: request.engine, fallback: None, threads };
         pools.check_rings(per_thread, threads.saturating_mul(disks as u32), warnings)?;
         if pools.engine == EngineKind::Sync {
@@ -105,7 +81,7 @@ impl Pools {
         }
     }
 
-    /// Descriptors, threads and memory, before anything is made.
+    /// Threads and memory, before anything is made.
     pub(super) fn check_limits(
         &self,
         request: &RunRequest,
@@ -113,15 +89,6 @@ impl Pools {
         buffers: u64,
         warnings: &mut Vec<String>,
     ) -> Result<(), RunError> {
-        let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
-        // Two descriptors a disk, and those of the process.
-        let own = 2 * disks as u64 + 64;
-        if let Some(limit) = limit.filter(|limit| own > *limit) {
-            return Err(RunError::cannot(format!(
-                "{disks} disks need {own} open files, the limit is {limit}; raise it with \
-                 `ulimit -n {own}`"
-            )));
-        }
         let each = if self.has_stand_ins(request.clients) { 2 } else { 1 };
         let threads = disks as u64 * (u64::from(self.threads) * each + 1) + 8;
         if let Some(limit) = limits::max_threads().filter(|limit| limit.value < threads) {

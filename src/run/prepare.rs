@@ -10,9 +10,11 @@ use super::loads::{Assigned, Programs};
 use super::pools::Pools;
 use super::{RunError, RunRequest, Straggler};
 use crate::host::device::{DeviceFacts, Sysfs};
+use crate::host::direct::DirectIo;
 use crate::host::disks;
 use crate::host::preflight::{DiskCheck, Trial, Unusable, check_disk, label, mark_shared};
 use crate::loadfile::Program;
+use crate::loadfile::granule::Granules;
 use crate::output::Status;
 use crate::plan::PathMode;
 
@@ -25,6 +27,12 @@ pub(super) struct ReadyDisk {
     pub(super) device: Option<DeviceFacts>,
     /// Its loadfiles.
     pub(super) programs: Vec<Arc<Program>>,
+    /// Largest live data of all its clients, in bytes.
+    pub(super) need_bytes: u64,
+    /// For `--direct`: on which boundaries the loadfiles read and write.
+    pub(super) granules: Vec<Arc<Granules>>,
+    /// For `--direct`: what the disk does; known once its run directory is made.
+    pub(super) direct: Option<DirectIo>,
     /// Whether another disk of the run is on the same file system.
     pub(super) same_fs: bool,
 }
@@ -68,6 +76,8 @@ pub(super) struct Prepared {
     pub(super) warnings: Vec<String>,
     /// Handles that one client may have open, by the loadfile.
     pub(super) handles: u64,
+    /// Memory of all clients' buffers, in bytes.
+    pub(super) buffers: u64,
     /// Engine and threads of every disk.
     pub(super) pools: Pools,
 }
@@ -76,10 +86,10 @@ pub(super) struct Prepared {
 /// then, whatever comes of the rest.
 pub(super) fn prepare(
     request: &RunRequest,
+    programs: &Programs,
     stragglers: &mut Vec<Straggler>,
 ) -> Result<Prepared, RunError> {
     let mut warnings = Vec::new();
-    let programs = Programs::load(request, &mut warnings)?;
     let arguments = if request.disks.is_empty() { vec![".".into()] } else { request.disks.clone() };
     let paths = disks::expand(&arguments).map_err(|error| RunError::usage(error.to_string()))?;
     let assigned = programs.assign(request, &paths)?;
@@ -95,7 +105,7 @@ pub(super) fn prepare(
         return Err(RunError::cannot(format!("no disk can be used\n{}", reasons.join("\n"))));
     }
     let disks = join_facts(request, found, &mut warnings)?;
-    Ok(Prepared { disks, left_out, warnings, handles, pools })
+    Ok(Prepared { disks, left_out, warnings, handles, buffers, pools })
 }
 
 /// What was found out about the disks.
@@ -191,7 +201,10 @@ fn join_facts(
     let ready = |(index, (check, load)): (usize, (DiskCheck, Assigned))| ReadyDisk {
         device: check.mount.as_ref().and_then(|mount| sysfs.device_of_mount(mount)),
         same_fs: shared[index].is_some() || shared.contains(&Some(index)),
+        need_bytes: load.need_bytes,
         programs: load.programs,
+        granules: load.granules,
+        direct: None,
         check,
     };
     Ok(checks.into_iter().zip(loads).enumerate().map(ready).collect())

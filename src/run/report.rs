@@ -3,20 +3,21 @@
 use std::io::Write;
 use std::time::Duration;
 
+use super::drain::Drain;
 use super::hostfile;
 use super::live::LiveDisk;
 use super::notes;
 use super::outcome::{Outcome, check_sums};
 use super::outlet::{Outlet, sink_failed};
-use super::prepare::LeftOut;
-use super::rows::RowMaker;
+use super::prepare::{LeftOut, ReadyDisk};
+use super::rows::{RowMaker, RunFacts};
 use super::window::{Cut, Window};
 use super::worker::{Measured, Worker};
 use crate::client::PassTimes;
 use crate::host::facts::HostFacts;
 use crate::host::kmsg::kernel_lines_naming;
 use crate::metrics::DiskTotals;
-use crate::output::{DiskLine, Report, Status, end_text};
+use crate::output::{DiskLine, Report, SinkError, Status, end_text};
 
 /// Kernel log level of a warning: 4, and less for what is worse.
 const WARNING: u8 = 4;
@@ -30,28 +31,40 @@ impl Worker<'_> {
         outlet: &mut Outlet,
         rows: &RowMaker,
     ) -> u8 {
-        let Measured { disks, cut, run, drains, .. } = measured;
-        let outcomes: Vec<Outcome> = disks
-            .iter()
-            .zip(drains)
-            .map(|(disk, drain)| Outcome::of(disk, run.window, cut.as_ref(), *drain))
-            .collect();
-        let mut code = exit_code(&outcomes, disks, left_out);
-        for (disk, outcome) in disks.iter().zip(&outcomes) {
+        let outcomes = measured.outcomes();
+        let (code, _) = self.write_rows(measured, &outcomes, left_out, outlet, rows);
+        self.progress.finish();
+        self.say_table(measured, &outcomes, left_out, outlet);
+        code
+    }
+
+    /// Writes the rows of a window; returns the exit code, and why they could not be written.
+    pub(super) fn write_rows(
+        &mut self,
+        measured: &Measured,
+        outcomes: &[Outcome],
+        left_out: &[LeftOut],
+        outlet: &mut Outlet,
+        rows: &RowMaker,
+    ) -> (u8, Option<SinkError>) {
+        let Measured { disks, cut, run, .. } = measured;
+        let mut failure = None;
+        let mut code = exit_code(outcomes, disks, left_out);
+        for (disk, outcome) in disks.iter().zip(outcomes) {
             if let Err(defect) = check_sums(disk, &outcome.totals) {
                 self.progress.note(&defect);
                 code = 1;
             }
         }
         let mut all_rows = Vec::new();
-        for (disk, outcome) in disks.iter().zip(&outcomes) {
+        for (disk, outcome) in disks.iter().zip(outcomes) {
             all_rows.extend(rows.summary(disk, outcome, run));
             all_rows.extend(rows.calls(disk));
             all_rows.extend(rows.errors(disk, outcome, run.window));
             all_rows.extend(rows.passes(disk, run.window));
         }
         all_rows.extend(left_out.iter().map(|disk| rows.left_out(disk)));
-        all_rows.extend(rows.summary_of_all(&of_all(&outcomes, run.window), disks, run));
+        all_rows.extend(rows.summary_of_all(&of_all(outcomes, run.window), disks, run));
         match cut {
             Some(Cut::ReaderGone) => code = 141,
             Some(Cut::Unwritable(error)) => {
@@ -61,15 +74,14 @@ impl Worker<'_> {
             Some(Cut::FrontGone) => {}
             Some(Cut::Signal(_)) | None => {
                 if let Err(error) = outlet.write_now(&all_rows) {
-                    let error = sink_failed(&error);
-                    self.progress.note(&error.message);
-                    code = error.code;
+                    let said = sink_failed(&error);
+                    self.progress.note(&said.message);
+                    code = said.code;
+                    failure = Some(error);
                 }
             }
         }
-        self.progress.finish();
-        self.say_table(measured, &outcomes, left_out, outlet);
-        code
+        (code, failure)
     }
 
     fn say_table(
@@ -94,7 +106,7 @@ impl Worker<'_> {
             passes: 0,
             pass_mean_s: None,
         }));
-        let mut notes = notes::after(self.request, disks, outcomes, run.window, cut.as_ref());
+        let mut notes = notes::after(self.request, disks, outcomes, run, cut.as_ref());
         if let Some(file) = &outlet.file {
             notes.push(format!("result: {}", file.display()));
         } else if outlet.table_on_stdout {
@@ -114,17 +126,12 @@ impl Worker<'_> {
         &mut self,
         host: &HostFacts,
         run_id: &str,
-        measured: &Measured,
+        devices: &[String],
+        run: &RunFacts,
         outlet: &mut Outlet,
         started: Duration,
     ) {
-        let names: Vec<String> = measured
-            .disks
-            .iter()
-            .filter_map(|disk| disk.ready.device.as_ref())
-            .flat_map(crate::host::device::DeviceFacts::all_names)
-            .collect();
-        let lines: Vec<String> = kernel_lines_naming(&names, started)
+        let lines: Vec<String> = kernel_lines_naming(devices, started)
             .into_iter()
             .filter(|line| line.level <= WARNING)
             .map(|line| line.text)
@@ -132,7 +139,7 @@ impl Worker<'_> {
         for line in lines.iter().take(10) {
             self.progress.note(&format!("kernel: {line}"));
         }
-        let document = hostfile::document(host, run_id, measured.run.changes.as_ref(), &lines);
+        let document = hostfile::document(host, run_id, run, &lines);
         if let Some(file) = &outlet.file
             && std::fs::metadata(file).is_ok_and(|meta| meta.is_file())
         {
@@ -157,6 +164,25 @@ impl Worker<'_> {
             }
         }
     }
+}
+
+impl Measured {
+    /// What came of each disk.
+    pub(super) fn outcomes(&self) -> Vec<Outcome> {
+        let Self { disks, cut, run, drained, .. } = self;
+        let of = |(disk, drain): (&LiveDisk, &Option<Drain>)| {
+            Outcome::of(disk, run.window, cut.as_ref(), *drain)
+        };
+        disks.iter().zip(&drained.each).map(of).collect()
+    }
+}
+
+/// Names that kernel messages use for the disks' devices.
+pub(super) fn device_names<'a>(disks: impl Iterator<Item = &'a ReadyDisk>) -> Vec<String> {
+    disks
+        .filter_map(|disk| disk.device.as_ref())
+        .flat_map(crate::host::device::DeviceFacts::all_names)
+        .collect()
 }
 
 /// All disks as one: sums, the window that fits all of them.
@@ -193,6 +219,6 @@ fn exit_code(outcomes: &[Outcome], disks: &[LiveDisk], left_out: &[LeftOut]) -> 
     u8::from(bad || lost || !left_out.is_empty())
 }
 
-fn color_wanted() -> bool {
+pub(super) fn color_wanted() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

@@ -59,6 +59,19 @@ pub struct RunRequest {
     pub require_mounts: bool,
     /// Leave the run directories.
     pub keep: bool,
+    /// A series of tests instead of a load.
+    pub preset: Option<Preset>,
+}
+
+/// `--preset disks`: which tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preset {
+    /// All disks at once.
+    pub together: bool,
+    /// One disk after the other.
+    pub alone: bool,
+    /// Size of the file on each disk, in bytes, if one was asked for.
+    pub file_bytes: Option<u64>,
 }
 
 /// Measured time when nothing is said.
@@ -80,6 +93,7 @@ impl RunRequest {
             ("sync-open", load.sync_open),
             ("sync-dir", load.sync_dir),
             ("fsync", load.fsync),
+            ("fdatasync", load.datasync),
             ("xattr", load.xattr),
             ("no-resolve", !load.resolve),
             ("fake-io", load.fake_io),

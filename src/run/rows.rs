@@ -1,5 +1,7 @@
 //! Results as rows.
 
+use std::time::Duration;
+
 use crate::client::ErrorSample;
 use crate::host::diskstats::DeviceCounters;
 use crate::host::facts::HostFacts;
@@ -30,6 +32,8 @@ pub(super) struct RunFacts {
     pub(super) window: Window,
     pub(super) changes: Option<HostDelta>,
     pub(super) dirty_bytes: Option<u64>,
+    /// From the start of the program to the first call of a client.
+    pub(super) start_up: Option<Duration>,
 }
 
 impl RowMaker {
@@ -54,6 +58,15 @@ impl RowMaker {
             .set(Column::Seed, request.load.seed);
         set_options(&mut base, request);
         Self { base, hist: request.hist, interval_ops: request.interval_ops }
+    }
+
+    /// The same for a run that is one of several: the experiment, the run's cell and its place.
+    pub(super) fn in_experiment(mut self, experiment_id: &str, cell: &str, index: u64) -> Self {
+        self.base
+            .set(Column::ExperimentId, experiment_id)
+            .set(Column::Cell, cell)
+            .set(Column::OrderIndex, index);
+        self
     }
 
     /// A row of a kind, of a disk or of all.
@@ -265,7 +278,8 @@ fn set_disk(row: &mut Row, disk: &ReadyDisk) {
     row.set(Column::Disk, disk.label())
         .set(Column::Loadfile, disk.load_names())
         .set(Column::ProgramSha256, sums.join(","))
-        .set(Column::SameFs, disk.same_fs);
+        .set(Column::SameFs, disk.same_fs)
+        .set(Column::DioAlign, disk.direct.map(|direct| direct.align));
     if let Some(mount) = &disk.check.mount {
         // Of the mount, then those of the file system that are not among them.
         let mut options: Vec<&str> = mount.mount_options.split(',').collect();

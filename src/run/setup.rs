@@ -4,12 +4,13 @@ use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Arc, mpsc};
 
-use rustix::fs::{AtFlags, Mode, OFlags, XattrFlags};
+use rustix::fs::XattrFlags;
 use rustix::io::Errno;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::ask::{Answers, ask_all, no_answer};
-use super::live::LiveDisk;
+use super::direct;
+use super::live::{Held, LiveDisk};
 use super::pools::Pools;
 use super::prepare::{LeftOut, ReadyDisk};
 use super::{RunError, RunRequest, Straggler};
@@ -21,19 +22,41 @@ use crate::pool::{self, DiskJob, Event, Gate};
 
 /// The run directories.
 pub(super) struct Made {
-    pub(super) trees: Vec<(ReadyDisk, RunTree, MadeTree)>,
+    pub(super) trees: Vec<Held>,
     pub(super) left_out: Vec<LeftOut>,
-    /// A disk that did not answer, if there is one.
-    pub(super) straggler: Option<Straggler>,
+    /// Those that are gone again, of which the front process is still to be told.
+    pub(super) undone: Vec<MadeTree>,
 }
 
 /// Makes the run directory of every disk, telling the front process of each; a disk that cannot
-/// be used after all is left out.
+/// be used after all is left out. After an error none of them is left.
 pub(super) async fn make_trees(
     request: &RunRequest,
     run_id: &str,
     disks: Vec<ReadyDisk>,
     link: &mut Link,
+    stragglers: &mut Vec<Straggler>,
+) -> Result<Made, RunError> {
+    let mut made = make_each(request, run_id, disks, link, stragglers).await?;
+    let checked = if request.load.direct { direct::check(&mut made, stragglers) } else { Ok(()) };
+    if checked.is_err() {
+        for held in std::mem::take(&mut made.trees) {
+            let _ = held.tree.remove();
+            made.undone.push(held.made);
+        }
+    }
+    for told in made.undone.drain(..) {
+        link.send(&FromWorker::Removed(told)).await;
+    }
+    checked.map(|()| made)
+}
+
+async fn make_each(
+    request: &RunRequest,
+    run_id: &str,
+    disks: Vec<ReadyDisk>,
+    link: &mut Link,
+    stragglers: &mut Vec<Straggler>,
 ) -> Result<Made, RunError> {
     let questions = disks.iter().enumerate().map(|(index, disk)| {
         // Two disks may be one directory under two names: no two trees are called the same.
@@ -71,17 +94,16 @@ pub(super) async fn make_trees(
             link.send(&FromWorker::Removed(told)).await;
             continue;
         }
-        made.push((disk, tree, told));
+        made.push(Held { ready: disk, tree, made: told });
     }
-    let hangs = left_out.iter().any(|out| out.status == Status::Hung);
-    let straggler = hangs.then(|| {
-        Straggler(Box::new(move || {
+    if left_out.iter().any(|out| out.status == Status::Hung) {
+        stragglers.push(Straggler(Box::new(move || {
             for (_, tree) in late {
                 let _ = tree.map(RunTree::remove);
             }
-        }))
-    });
-    Ok(Made { trees: made, left_out, straggler })
+        })));
+    }
+    Ok(Made { trees: made, left_out, undone: Vec::new() })
 }
 
 fn told(tree: &RunTree) -> MadeTree {
@@ -100,12 +122,6 @@ fn probe(request: &RunRequest, root: BorrowedFd<'_>) -> Result<(), (&'static str
             .and_then(|()| rustix::fs::fremovexattr(root, DOS_ATTRIBUTE))
             .map_err(|errno| ("--xattr needs user attributes", errno))?;
     }
-    if request.load.direct {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::DIRECT | OFlags::CLOEXEC;
-        let opened = rustix::fs::openat(root, "probe", flags, Mode::RUSR | Mode::WUSR);
-        let _ = rustix::fs::unlinkat(root, "probe", AtFlags::empty());
-        opened.map_err(|errno| ("--direct needs O_DIRECT", errno))?;
-    }
     Ok(())
 }
 
@@ -113,7 +129,7 @@ fn probe(request: &RunRequest, root: BorrowedFd<'_>) -> Result<(), (&'static str
 pub(super) fn start_pools(
     request: &RunRequest,
     pools: &Pools,
-    trees: Vec<(ReadyDisk, RunTree, MadeTree)>,
+    trees: Vec<Held>,
     gate: &Arc<Gate>,
     events: &mpsc::Sender<Event>,
 ) -> Result<Vec<LiveDisk>, RunError> {
@@ -124,7 +140,8 @@ pub(super) fn start_pools(
         false => None,
     };
     let mut live = Vec::new();
-    for (number, (ready, tree, made)) in trees.into_iter().enumerate() {
+    for (number, held) in trees.into_iter().enumerate() {
+        let Held { ready, tree, .. } = &held;
         let stat = rustix::fs::fstat(tree.root_fd())
             .map_err(|errno| RunError::failed(format!("{}: {errno}", ready.label())))?;
         let job = DiskJob {
@@ -141,7 +158,7 @@ pub(super) fn start_pools(
         };
         let state =
             pool::start(job, Arc::clone(gate), watch.clone(), events.clone()).map_err(no_thread)?;
-        live.push(LiveDisk::new(number as u32, ready, tree, made, state, request.clients));
+        live.push(LiveDisk::new(number as u32, held, state, request.clients));
     }
     Ok(live)
 }

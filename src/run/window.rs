@@ -1,5 +1,6 @@
 //! The measured window, and why it can end early.
 
+use crate::front::ToWorker;
 use crate::output::SinkError;
 
 /// Why the window closed before its time.
@@ -13,6 +14,26 @@ pub(super) enum Cut {
     Unwritable(SinkError),
     /// The front process died.
     FrontGone,
+}
+
+impl Cut {
+    /// What a message of the front means between two windows; `None` when the front is gone.
+    pub(super) fn of(message: Option<&ToWorker>) -> Self {
+        match message {
+            Some(ToWorker::Signal { number }) => Self::Signal(*number),
+            Some(ToWorker::Leave) => Self::Signal(libc::SIGINT),
+            None => Self::FrontGone,
+        }
+    }
+}
+
+impl From<SinkError> for Cut {
+    fn from(error: SinkError) -> Self {
+        match error {
+            SinkError::BrokenPipe => Self::ReaderGone,
+            other => Self::Unwritable(other),
+        }
+    }
 }
 
 /// The measured window as it was, in nanoseconds of the run's clock.

@@ -11,13 +11,17 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 
-use super::clean::{self, Removed};
-use super::drain::{Drain, drain};
+use super::clean::{self, Left, Removed};
+use super::direct;
+use super::drain::{Drained, drain};
+use super::dry_run;
 use super::live::LiveDisk;
+use super::loads::Programs;
 use super::meter::Meter;
 use super::notes;
 use super::outlet::Outlet;
 use super::prepare::{Prepared, prepare};
+use super::report::device_names;
 use super::rows::{RowMaker, RunFacts};
 use super::setup::{event_channel, make_trees, start_pools};
 use super::window::Cut;
@@ -65,10 +69,10 @@ fn link_to_front() -> std::io::Result<Link> {
 
 pub(super) struct Worker<'a> {
     pub(super) request: &'a RunRequest,
-    link: &'a mut Link,
+    pub(super) link: &'a mut Link,
     pub(super) progress: Progress,
     /// Disks that did not answer before the load.
-    stragglers: Vec<Straggler>,
+    pub(super) stragglers: Vec<Straggler>,
 }
 
 /// A signal so soon after the front has left was meant for both.
@@ -77,16 +81,23 @@ const SETTLE: Duration = Duration::from_secs(1);
 /// What the measured part leaves.
 pub(super) struct Measured {
     pub(super) disks: Vec<LiveDisk>,
-    events: UnboundedReceiver<Event>,
+    pub(super) events: UnboundedReceiver<Event>,
     pub(super) cut: Option<Cut>,
     pub(super) run: RunFacts,
-    pub(super) drains: Vec<Option<Drain>>,
+    pub(super) drained: Drained,
 }
+
+/// A window that could not be opened, with the disks it was for.
+pub(super) type NotMeasured = (RunError, Vec<LiveDisk>, UnboundedReceiver<Event>);
 
 impl Worker<'_> {
     async fn run(mut self) -> Result<(), RunError> {
-        match self.replay().await {
-            Ok(Some((measured, code))) => self.clean(measured, code).await,
+        let done = match self.request.preset {
+            None => self.replay().await,
+            Some(preset) => self.search_shelf(preset).await,
+        };
+        match done {
+            Ok(Some((left, code))) => self.clean(left, code).await,
             Ok(None) if self.stragglers.is_empty() => self.done(0, false).await,
             Err(error) if self.stragglers.is_empty() => return Err(error),
             ended => {
@@ -101,9 +112,12 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// All but the clean-up; what was measured and the exit code, or nothing for a dry run.
-    async fn replay(&mut self) -> Result<Option<(Measured, u8)>, RunError> {
-        let prepared = prepare(self.request, &mut self.stragglers)?;
+    /// All but the clean-up; what has to be cleaned and the exit code, or nothing for a dry run.
+    async fn replay(&mut self) -> Result<Option<(Left, u8)>, RunError> {
+        let mut warnings = Vec::new();
+        let programs = Programs::load(self.request, &mut warnings)?;
+        let mut prepared = prepare(self.request, &programs, &mut self.stragglers)?;
+        prepared.warnings.splice(0..0, warnings);
         for warning in &prepared.warnings {
             self.progress.note(&format!("warning: {warning}"));
         }
@@ -118,47 +132,56 @@ impl Worker<'_> {
         let rows = RowMaker::new(self.request, &host, &run_id, &prepared.pools);
         let started = boot_time();
         let Prepared { disks, mut left_out, pools, .. } = prepared;
-        let made = make_trees(self.request, &run_id, disks, self.link).await?;
+        let stragglers = &mut self.stragglers;
+        let made = make_trees(self.request, &run_id, disks, self.link, stragglers).await;
+        let made = made.inspect_err(|_| outlet.discard(self.request))?;
         left_out.extend(made.left_out);
-        self.stragglers.extend(made.straggler);
         let trees = made.trees;
+        for warning in direct::warnings(trees.iter().map(|held| &held.ready)) {
+            self.progress.note(&format!("warning: {warning}"));
+        }
         for disk in &left_out {
             self.progress.note(&notes::left_out(disk));
         }
         if trees.is_empty() {
+            outlet.discard(self.request);
             return Err(RunError::cannot("no disk can be used"));
         }
         let gate = Arc::new(Gate::default());
         let (sender, events) = event_channel()?;
         let disks = start_pools(self.request, &pools, trees, &gate, &sender)?;
         drop(sender);
-        let measured = self.measure(disks, events, &gate, &mut outlet, &rows).await;
-        let (code, measured) = match measured {
+        let measured = self.measure(self.request, disks, events, &gate, &mut outlet, &rows).await;
+        let mut left = Left::default();
+        let code = match measured {
             Err((error, disks, events)) => {
                 self.tell(&error);
-                let cut = Some(Cut::FrontGone);
-                let run = RunFacts::default();
-                (error.code, Measured { disks, events, cut, run, drains: Vec::new() })
+                left.take(disks, events);
+                error.code
             }
             Ok(measured) => {
                 let code = self.report(&measured, &left_out, &mut outlet, &rows);
-                self.write_host(&host, &run_id, &measured, &mut outlet, started);
-                (self.finish(&mut outlet, code), measured)
+                let names = device_names(measured.disks.iter().map(|disk| &disk.ready));
+                self.write_host(&host, &run_id, &names, &measured.run, &mut outlet, started);
+                left.take(measured.disks, measured.events);
+                self.finish(&mut outlet, code)
             }
         };
-        Ok(Some((measured, code)))
+        Ok(Some((left, code)))
     }
 
-    async fn measure(
+    /// One measured window on disks whose threads wait at the gate.
+    pub(super) async fn measure(
         &mut self,
+        request: &RunRequest,
         mut disks: Vec<LiveDisk>,
         mut events: UnboundedReceiver<Event>,
         gate: &Gate,
         outlet: &mut Outlet,
         rows: &RowMaker,
-    ) -> Result<Measured, (RunError, Vec<LiveDisk>, UnboundedReceiver<Event>)> {
+    ) -> Result<Measured, NotMeasured> {
         let mut meter = Meter::new(
-            self.request,
+            request,
             &mut disks,
             &mut events,
             self.link,
@@ -175,30 +198,28 @@ impl Worker<'_> {
         meter.watch().await;
         let (window, cut) = (meter.window, meter.cut.take());
         let changes = meter.after.as_ref().zip(meter.before.as_ref()).map(|(a, b)| a.minus(b));
-        let dirty_bytes = meter.dirty_bytes;
+        let (dirty_bytes, start_up) = (meter.dirty_bytes, meter.start_up);
         drop(meter);
-        let drains = match cut {
-            None => drain(&disks, self.request.grace, self.link).await,
-            Some(_) => disks.iter().map(|_| None).collect(),
+        let drained = match cut {
+            None => drain(&disks, request.grace, self.link).await,
+            Some(_) => Drained { each: disks.iter().map(|_| None).collect(), cut: None },
         };
-        let run = RunFacts { window, changes, dirty_bytes };
-        Ok(Measured { disks, events, cut, run, drains })
+        let run = RunFacts { window, changes, dirty_bytes, start_up };
+        Ok(Measured { disks, events, cut, run, drained })
     }
 
     /// Removes what the run made. A disk that does not answer holds up neither the others nor the
     /// front: it is cleaned when it does, by this process alone.
-    async fn clean(mut self, measured: Measured, code: u8) {
-        let Measured { disks, events, .. } = measured;
+    async fn clean(mut self, left: Left, code: u8) {
         let grace = self.request.grace;
-        let (free, stuck) = clean::split(disks);
         if self.request.keep {
-            for disk in free.iter().chain(&stuck) {
-                let root = disk.tree.root_path().display();
-                self.progress.note(&format!("kept: {root}"));
+            for root in left.roots() {
+                self.progress.note(&format!("kept: {}", root.display()));
             }
-            self.done(code, !stuck.is_empty() || !self.stragglers.is_empty()).await;
+            self.done(code, !left.stuck.is_empty() || !self.stragglers.is_empty()).await;
             return;
         }
+        let Left { free, stuck } = left;
         let removals = free.into_iter().map(|disk| clean::start(disk, grace)).collect();
         let Removed { complaints, unfinished } = clean::wait(removals, self.link).await;
         for line in &complaints {
@@ -212,27 +233,19 @@ impl Worker<'_> {
         }
         stay(async {
             clean::wait_for_ever(unfinished).await;
-            let stuck = until_free(stuck, events).await;
-            let removals = stuck.into_iter().map(|disk| clean::start(disk, grace)).collect();
-            clean::wait_for_ever(removals).await;
+            clean::when_free(stuck, grace).await;
             wait_for_stragglers(self.stragglers).await;
         })
         .await;
     }
 
-    fn say_dry_run(&mut self, prepared: &Prepared) {
-        for disk in &prepared.disks {
-            let mount = disk.check.mount.as_ref();
-            let what = mount.map_or("unknown", |mount| mount.fstype.as_str());
-            self.progress.note(&format!("would use {} ({what})", disk.label()));
+    pub(super) fn say_dry_run(&mut self, prepared: &Prepared) {
+        for line in dry_run::lines(self.request, prepared) {
+            self.progress.note(&line);
         }
-        for disk in &prepared.left_out {
-            self.progress.note(&notes::left_out(disk));
-        }
-        self.progress.note(&format!("each client has up to {} open handles", prepared.handles));
     }
 
-    fn tell(&mut self, error: &RunError) {
+    pub(super) fn tell(&mut self, error: &RunError) {
         self.progress.note(&format!("jbodbench: {error}"));
     }
 
@@ -240,21 +253,6 @@ impl Worker<'_> {
         self.progress.finish();
         self.link.send(&FromWorker::Done { code, stays }).await;
     }
-}
-
-/// Waits until the stuck threads of disks have come back.
-async fn until_free(
-    mut disks: Vec<LiveDisk>,
-    mut events: UnboundedReceiver<Event>,
-) -> Vec<LiveDisk> {
-    while disks.iter().any(|disk| disk.running() > 0) {
-        let Some(event) = events.recv().await else { break };
-        let number = event.disk();
-        if let Some(disk) = disks.iter_mut().find(|disk| disk.number == number) {
-            disk.take(event);
-        }
-    }
-    disks
 }
 
 async fn wait_for_stragglers(stragglers: Vec<Straggler>) {
@@ -291,12 +289,12 @@ async fn any_signal() {
 }
 
 /// Unique on this host and legal in a file name.
-fn run_id() -> String {
+pub(super) fn run_id() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     format!("{:x}-{:x}", now.as_millis(), std::process::id())
 }
 
-fn boot_time() -> Duration {
+pub(super) fn boot_time() -> Duration {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec.unsigned_abs() as u32)
 }

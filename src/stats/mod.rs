@@ -1,4 +1,11 @@
-//! Robust statistics over a handful of values. Floor 1, pure.
+//! Robust statistics over a handful of values, and what follows from them for the disks of a
+//! shelf. Floor 1, pure.
+
+mod blame;
+mod standing;
+
+pub use blame::{Blame, shared_places};
+pub use standing::{LEAST_PEERS, Standing, again_alone, again_together, keeps_up, standings};
 
 /// Median; `None` of nothing. Not a number sorts last.
 #[must_use]

@@ -180,11 +180,42 @@ impl TmpFs {
 
     /// Mounts one with any options.
     pub fn with_options(options: &str) -> Result<Self, String> {
+        Self::of_type("tmpfs", options)
+    }
+
+    /// Mounts a ramfs: it has no limit, and knows no direct I/O.
+    pub fn ramfs() -> Result<Self, String> {
+        Self::of_type("ramfs", "mode=0755")
+    }
+
+    fn of_type(fstype: &str, options: &str) -> Result<Self, String> {
         need_root()?;
         let mounted = Mounted::new()?;
         let point = mounted.point();
         let point = point.to_str().unwrap_or_default();
-        run("mount", &["-t", "tmpfs", "-o", options, "tmpfs", point])?;
+        run("mount", &["-t", fstype, "-o", options, fstype, point])?;
+        Ok(Self { mounted })
+    }
+
+    /// Where it is mounted.
+    pub fn path(&self) -> PathBuf {
+        self.mounted.point()
+    }
+}
+
+/// A file system in memory that knows no O_DIRECT and no size.
+#[derive(Debug)]
+pub struct RamFs {
+    mounted: Mounted,
+}
+
+impl RamFs {
+    /// Mounts one.
+    pub fn new() -> Result<Self, String> {
+        need_root()?;
+        let mounted = Mounted::new()?;
+        let point = mounted.point();
+        run("mount", &["-t", "ramfs", "ramfs", point.to_str().unwrap_or_default()])?;
         Ok(Self { mounted })
     }
 

@@ -31,6 +31,16 @@ pub fn run_on(arguments: &str, disks: &[&Path]) -> Finished {
     Running::start(command).finish()
 }
 
+/// One pass of each client on a fresh directory.
+#[track_caller]
+pub fn one_pass(load: &Path, arguments: &str) -> Table {
+    let disk = temp_disk();
+    let arguments = format!("--passes 1 -l {} {arguments}", load.display());
+    let finished = run_on(&arguments, &[disk.path()]).expect(0);
+    assert_clean(&[disk.path()]);
+    finished.table()
+}
+
 /// What a process has left when it has ended.
 #[derive(Debug)]
 pub struct Finished {
@@ -280,7 +290,7 @@ impl Table {
     }
 
     /// All summary rows of a disk.
-    pub fn summaries(&self, disk: &str) -> impl Iterator<Item = &Row> {
+    pub fn summaries(&self, disk: &str) -> impl Iterator<Item = &Row> + use<'_> {
         let disk = disk.to_owned();
         let is = move |row: &&Row| row.text("row") == "summary" && row.text("disk") == disk;
         self.rows.iter().filter(is)

@@ -1,10 +1,10 @@
 //! The load that everybody has: client.txt of Debian's package dbench, on real file systems.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use crate::common::tool::{assert_clean, label, run_on};
+use crate::common::tool::{Table, assert_clean, label, run_on, temp_disk};
 use crate::common::{LoopFs, TmpFs, or_skip, skip};
 
 const CLIENT_TXT: &str = "/usr/share/dbench/client.txt";
@@ -17,11 +17,62 @@ fn written(device: &str) -> u64 {
     stat.split_whitespace().nth(6).unwrap().parse::<u64>().unwrap() * 512
 }
 
+/// Lines of it that a pass on each engine has time for here; `scripts/prove-scale` takes all.
+/// Every word of the file occurs among the first 20,000.
+const LINES: usize = 50_000;
+
+/// Why it cannot be replayed here.
+fn need_client_txt() -> Result<(), String> {
+    match Path::new(CLIENT_TXT).exists() {
+        true => Ok(()),
+        false => Err(format!("{CLIENT_TXT} is not there: install Debian's package dbench")),
+    }
+}
+
+/// A pass is the same work on every engine: each line once per client, each as it is expected.
+#[test]
+fn client_txt_is_the_same_on_three_engines() {
+    or_skip!(need_client_txt());
+    or_skip!(jbodbench::engine::rings_are_usable(2, 1).map_err(|why| why.to_string()));
+    let memory = or_skip!(TmpFs::new("300m"));
+    let device = or_skip!(LoopFs::new("ext4", 400));
+    let (files, disks) = (temp_disk(), [memory.path(), device.path()]);
+    let disks = disks.each_ref().map(std::path::PathBuf::as_path);
+    let text = fs::read_to_string(CLIENT_TXT).unwrap();
+    let lines: Vec<&str> = text.lines().take(LINES).collect();
+    let load = files.path().join("first-lines.load");
+    fs::write(&load, lines.join("\n")).unwrap();
+    let mut expected: BTreeMap<&str, u64> = BTreeMap::new();
+    for word in lines.iter().filter_map(|line| line.split_whitespace().next()) {
+        *expected.entry(word).or_default() += 2; // clients
+    }
+    assert_eq!(expected.values().sum::<u64>(), 2 * LINES as u64);
+
+    for engine in ["sync", "hybrid --threads-per-disk 1", "uring --threads-per-disk 1"] {
+        let arguments = format!("-c 2 --passes 1 -l {} --engine {engine}", load.display());
+        let finished = run_on(&arguments, &disks).expect(0);
+        let table = finished.table();
+        assert_eq!(table.errors(), BTreeMap::new(), "{engine}");
+        for disk in disks.map(label) {
+            let all = table.summary(disk, "all");
+            assert_eq!(all.text("engine"), engine.split(' ').next().unwrap());
+            assert_eq!((all.text("status"), all.int("passes")), ("ok", 2), "{engine} {disk}");
+            assert_eq!((all.int("errors"), all.int("skipped")), (0, 0), "{engine} {disk}");
+            assert_eq!(ops_of(&table, disk), expected, "{engine} {disk}");
+        }
+        assert_clean(&disks);
+    }
+}
+
+/// Operations of a disk by word.
+fn ops_of<'t>(table: &'t Table, disk: &str) -> BTreeMap<&'t str, u64> {
+    let named = table.summaries(disk).filter(|row| row.text("op") != "all");
+    named.map(|row| (row.text("op"), row.int("ops"))).collect()
+}
+
 #[test]
 fn client_txt_on_four_file_systems_at_once() {
-    if !Path::new(CLIENT_TXT).exists() {
-        skip!("{CLIENT_TXT} is not there: install Debian's package dbench");
-    }
+    or_skip!(need_client_txt());
     let loops = [
         or_skip!(LoopFs::new("ext4", 400)),
         or_skip!(LoopFs::new("xfs", 400)),

@@ -216,8 +216,18 @@ fn the_current_directory() {
 fn a_dry_run_makes_nothing() {
     let (disk, results) = (temp_disk(), temp_disk());
     let out = results.path().join("out.csv");
-    let arguments = format!("--dry-run -o {}", out.display());
+    // Two handles at most, and a file of 100,000 bytes for each of 3 clients.
+    let lines = "NTCreateX \"\\clients\\client1\\a\" 0x40 2 7 NT_STATUS_OK\n\
+                 NTCreateX \"\\clients\\client1\\a\" 0x40 1 8 NT_STATUS_OK\n\
+                 WriteX 7 90000 10000 10000 NT_STATUS_OK";
+    let load = loadfile(results.path(), "a.load", lines);
+    let arguments =
+        format!("--dry-run -c 3 --engine sync -l {} -o {}", load.display(), out.display());
     let finished = run_on(&arguments, &[disk.path()]).expect(0);
+    finished.says(": up to 293 KiB of files at a time, 97.7 KiB a client");
+    finished
+        .says("engine sync, 3 threads per disk, 3 in all; each client has up to 2 open handles");
+    finished.says("it takes 12.0s");
     finished.says(label(disk.path()));
     finished.says("10.0s measured after 2.00s of warm-up");
     assert_eq!(finished.stdout, "");

@@ -5,11 +5,20 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod builtin;
 mod calls;
 mod client_txt;
+mod data;
+mod direct;
 mod disks;
 mod frozen;
 mod hybrid;
+mod limits;
+mod loads;
 mod options;
+mod pace;
+mod preset;
 mod result;
 mod signals;
+mod threads;
+mod turns;

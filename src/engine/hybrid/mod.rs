@@ -66,7 +66,8 @@ impl<'a> HybridEngine<'a> {
             Cell::new(Rule::new(on_the_ring))
         };
         let inner = Inner {
-            ring: UringEngine::new(layouts, control)?,
+            ring: UringEngine::new(layouts, control)?
+                .with_fixed_buffers(backing.direct && backing.device),
             clients: layouts.len() as u32,
             routes: std::array::from_fn(start),
             rules: std::array::from_fn(rule),

@@ -5,7 +5,7 @@ use std::io;
 use rustix::process::{Resource, getrlimit};
 
 use super::ring::Ring;
-use crate::host::procfs;
+use crate::host::{limits, procfs};
 
 /// There is no ring to be had.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,14 +18,28 @@ pub struct NoRing {
     pub remedy: String,
 }
 
+impl NoRing {
+    /// What the error of a ring's setup means.
+    #[must_use]
+    pub fn of(error: &io::Error) -> Self {
+        let errno = error.raw_os_error().unwrap_or(libc::EIO);
+        let disabled = procfs::number::<u32>("/proc/sys/kernel/io_uring_disabled").unwrap_or(0);
+        let status = procfs::raw("/proc/self/status").unwrap_or_default();
+        let filtered = procfs::value_after(&status, "Seccomp") == Some(2);
+        let (reason, remedy) = why(errno, disabled, filtered);
+        let name = crate::errno::name(errno).map_or_else(|| errno.to_string(), str::to_owned);
+        Self { errno: name, reason: reason.into(), remedy: remedy.into() }
+    }
+}
+
 impl std::fmt::Display for NoRing {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "no io_uring ({}): {}; {}", self.errno, self.reason, self.remedy)
     }
 }
 
-/// Descriptors that a process keeps for other things while rings are tried.
-const OTHER_FILES: u64 = 100;
+/// Descriptors that are left for other things while rings are tried.
+const OTHER_FILES: u64 = 4;
 /// CAP_IPC_LOCK: who has it may lock any amount of memory.
 const IPC_LOCK: u32 = 14;
 
@@ -38,7 +52,7 @@ const IPC_LOCK: u32 = 14;
 pub fn rings_are_usable(clients: u32, rings: u32) -> Result<(), NoRing> {
     let rings = if memory_is_limited() { rings.clamp(1, most_descriptors()) } else { 1 };
     let made: io::Result<Vec<Ring>> = (0..rings).map(|_| Ring::new(clients)).collect();
-    made.map(drop).map_err(|error| explain(&error))
+    made.map(drop).map_err(|error| NoRing::of(&error))
 }
 
 /// The kernel counts the memory of rings against a limit of the user's.
@@ -52,17 +66,8 @@ fn memory_is_limited() -> bool {
 /// Rings that this process can hold at once; the threads will have tables of their own.
 fn most_descriptors() -> u32 {
     let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-    u32::try_from(limit.saturating_sub(OTHER_FILES)).unwrap_or(u32::MAX).max(1)
-}
-
-fn explain(error: &io::Error) -> NoRing {
-    let errno = error.raw_os_error().unwrap_or(libc::EIO);
-    let disabled = procfs::number::<u32>("/proc/sys/kernel/io_uring_disabled").unwrap_or(0);
-    let status = procfs::raw("/proc/self/status").unwrap_or_default();
-    let filtered = procfs::value_after(&status, "Seccomp") == Some(2);
-    let (reason, remedy) = why(errno, disabled, filtered);
-    let name = crate::errno::name(errno).map_or_else(|| errno.to_string(), str::to_owned);
-    NoRing { errno: name, reason: reason.into(), remedy: remedy.into() }
+    let others = limits::open_files().unwrap_or(0) + OTHER_FILES;
+    u32::try_from(limit.saturating_sub(others)).unwrap_or(u32::MAX).max(1)
 }
 
 fn why(errno: i32, disabled: u32, filtered: bool) -> (&'static str, &'static str) {

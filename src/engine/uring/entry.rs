@@ -1,14 +1,16 @@
 //! From a call to an entry of the submission queue.
 
 use io_uring::opcode::{
-    self, Close, FGetXattr, FSetXattr, Fsync, GetXattr, MkDirAt, OpenAt, Read, RenameAt, Statx,
-    UnlinkAt, Write,
+    self, Close, FGetXattr, FSetXattr, Fsync, GetXattr, MkDirAt, OpenAt, Read, ReadFixed, RenameAt,
+    Statx, UnlinkAt, Write, WriteFixed,
 };
 use io_uring::{squeue, types};
 
 use super::ring::Ring;
 use super::seat::Seat;
-use crate::engine::{Call, DOS_ATTRIBUTE, DOS_ATTRIBUTE_LEN, Directory, PathSlot, Slot};
+use crate::engine::{
+    Call, ClientIndex, DOS_ATTRIBUTE, DOS_ATTRIBUTE_LEN, Directory, PathSlot, Slot,
+};
 
 /// The operations that calls are made of.
 pub(super) const OPCODES: &[u8] = &[
@@ -20,6 +22,8 @@ pub(super) const OPCODES: &[u8] = &[
     RenameAt::CODE,
     Read::CODE,
     Write::CODE,
+    ReadFixed::CODE,
+    WriteFixed::CODE,
     Fsync::CODE,
     GetXattr::CODE,
     FGetXattr::CODE,
@@ -59,21 +63,32 @@ pub(super) const fn opcode_of(call: &Call) -> Option<u8> {
 /// The entry of a call, pointing into a seat; `None` where this kernel has no operation for it.
 /// The caller must see to it that the seat stays as it is until the call has completed.
 #[inline]
-pub(super) fn build(ring: &Ring, seat: &Seat, call: &Call) -> Option<squeue::Entry> {
+pub(super) fn build(
+    ring: &Ring,
+    seat: &Seat,
+    client: ClientIndex,
+    call: &Call,
+) -> Option<squeue::Entry> {
     if !ring.knows(opcode_of(call)?) {
         return None;
     }
     let mut slot = seat.slot.borrow_mut();
     match *call {
         Call::Read { fd, offset, len } => {
-            let buffer = &mut slot.read[..len];
-            let entry = Read::new(types::Fd(fd), buffer.as_mut_ptr(), len as u32);
-            Some(entry.offset(offset).build())
+            let (fd, buffer) = (types::Fd(fd), slot.read[..len].as_mut_ptr());
+            let entry = match ring.fixed.read(client) {
+                Some(at) => ReadFixed::new(fd, buffer, len as u32, at).offset(offset).build(),
+                None => Read::new(fd, buffer, len as u32).offset(offset).build(),
+            };
+            Some(entry)
         }
         Call::Write { fd, offset, from, len } => {
-            let buffer = &slot.write[from..from + len];
-            let entry = Write::new(types::Fd(fd), buffer.as_ptr(), len as u32);
-            Some(entry.offset(offset).build())
+            let (fd, buffer) = (types::Fd(fd), slot.write[from..from + len].as_ptr());
+            let entry = match ring.fixed.write(client) {
+                Some(at) => WriteFixed::new(fd, buffer, len as u32, at).offset(offset).build(),
+                None => Write::new(fd, buffer, len as u32).offset(offset).build(),
+            };
+            Some(entry)
         }
         Call::Close(fd) => Some(Close::new(types::Fd(fd)).build()),
         Call::Fsync(fd) => Some(Fsync::new(types::Fd(fd)).build()),

@@ -1,11 +1,14 @@
 //! The engine of io_uring: many clients a thread, every call that can be goes through the ring.
 //!
-//! [`ring`] is the ring, [`lane`] what a thread needs of one, [`entry`] makes entries of calls, [`seat`] is the memory of a client,
+//! [`ring`] is the ring, [`lane`] what a thread needs of one, [`entry`] makes entries of calls,
+//! [`seat`] is the memory of a client, [`fixed`] are buffers that the kernel knows beforehand,
 //! [`waits`] keeps those who wait for something else than the kernel, [`available`] says whether
 //! there is a ring to be had. docs/engines.md tells how a turn goes.
 
 mod available;
+mod enter;
 mod entry;
+mod fixed;
 mod lane;
 mod ring;
 mod seat;
@@ -72,6 +75,22 @@ impl<'a> UringEngine<'a> {
             counts: std::array::from_fn(|_| std::array::from_fn(|_| Cell::new(0))),
             waited_ns: Cell::new(0),
         })
+    }
+
+    /// The same with data buffers that the kernel knows beforehand, where it lets them be: for
+    /// direct I/O, which moves data from and to their pages. A stand-in does without.
+    #[must_use]
+    pub fn with_fixed_buffers(mut self, direct: bool) -> Self {
+        if direct {
+            #[allow(unsafe_code)]
+            // SAFETY: `drop` takes the buffers back before it frees the seats, which do not move.
+            unsafe {
+                if let Some(lane) = self.lanes[0].get_mut() {
+                    lane.ring.get_mut().fix_buffers(&self.seats);
+                }
+            }
+        }
+        self
     }
 
     /// The ring of the thread whose turn it is.
@@ -154,7 +173,7 @@ impl<'a> UringEngine<'a> {
     pub(super) fn through(&self, client: ClientIndex, kind: CallKind, call: Call) -> Step {
         let (seat, lane) = (self.seat(client), self.lane());
         let mut ring = lane.ring.borrow_mut();
-        let Some(entry) = entry::build(&ring, seat, &call) else {
+        let Some(entry) = entry::build(&ring, seat, client, &call) else {
             drop(ring);
             return self.inline(client, kind, call);
         };
@@ -369,6 +388,8 @@ impl Drop for UringEngine<'_> {
     fn drop(&mut self) {
         let left: u32 = self.lanes.iter_mut().filter_map(OnceCell::get_mut).map(Lane::cancel).sum();
         if left == 0 {
+            let lanes = self.lanes.iter_mut().filter_map(OnceCell::get_mut);
+            lanes.for_each(|lane| lane.ring.get_mut().forget_buffers());
             #[allow(unsafe_code)]
             // SAFETY: dropped once, here; nothing uses the seats after this.
             unsafe {

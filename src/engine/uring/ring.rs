@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use io_uring::{IoUring, Probe, opcode, squeue, types};
 
+use super::enter::Enter;
 use super::entry::OPCODES;
+use super::fixed::Fixed;
+use super::seat::Seat;
 
 /// Longest submission queue. What it holds goes to the kernel with one call; how many calls can
 /// be in flight does not depend on it.
@@ -21,8 +24,10 @@ pub(super) const NOBODY: u64 = u64::MAX;
 /// A ring, which only the thread that built it may use.
 pub(super) struct Ring {
     uring: IoUring,
+    enter: Enter,
     supported: [bool; 256],
     enters: u64,
+    pub(super) fixed: Fixed,
     io_wq_max: Option<u32>,
 }
 
@@ -35,21 +40,38 @@ impl std::fmt::Debug for Ring {
 impl Ring {
     /// A ring for calls of that many clients.
     pub(super) fn new(clients: u32) -> io::Result<Self> {
-        let mut uring = set_up(clients.max(1))?;
+        let uring = set_up(clients.max(1))?;
         if !uring.params().is_feature_ext_arg() || !uring.params().is_feature_nodrop() {
             return Err(io::Error::from_raw_os_error(libc::ENOSYS)); // before Linux 5.11
         }
         let supported = probe(&uring)?;
-        // Saves the kernel a look-up on every enter; not there before 5.18.
-        let _ = register_fd(&mut uring);
         let io_wq_max = limit_workers(&uring, clients);
-        Ok(Self { uring, supported, enters: 0, io_wq_max })
+        let enter = Enter::new(&uring);
+        Ok(Self { uring, enter, supported, enters: 0, fixed: Fixed::default(), io_wq_max })
     }
 
     /// Whether the kernel knows an operation.
     #[inline]
     pub(super) fn knows(&self, opcode: u8) -> bool {
         self.supported[usize::from(opcode)]
+    }
+
+    /// Lets the kernel know the seats' data buffers, where it knows how to use them.
+    ///
+    /// # Safety
+    ///
+    /// As of [`Fixed::register`].
+    #[allow(unsafe_code)]
+    pub(super) unsafe fn fix_buffers(&mut self, seats: &[Seat]) {
+        if self.knows(opcode::ReadFixed::CODE) && self.knows(opcode::WriteFixed::CODE) {
+            // SAFETY: the caller's promise.
+            self.fixed = unsafe { Fixed::register(&self.uring.submitter(), seats) };
+        }
+    }
+
+    /// Takes the buffers back from the kernel. No call may be in flight.
+    pub(super) fn forget_buffers(&mut self) {
+        self.fixed.forget(&self.uring.submitter());
     }
 
     /// How often the kernel was entered.
@@ -94,21 +116,20 @@ impl Ring {
     }
 
     fn submit(&mut self) -> io::Result<()> {
-        self.enters += 1;
-        tolerate(self.uring.submit())
+        self.enter(0, None)
     }
 
     /// Hands queued entries to the kernel and waits for a completion, at most for a time.
     pub(super) fn wait(&mut self, limit: Option<Duration>) -> io::Result<()> {
+        self.enter(1, limit)
+    }
+
+    fn enter(&mut self, want: u32, limit: Option<Duration>) -> io::Result<()> {
         self.enters += 1;
-        tolerate(match limit {
-            None => self.uring.submit_and_wait(1),
-            Some(limit) => {
-                let limit = types::Timespec::from(limit);
-                let arguments = types::SubmitArgs::new().timespec(&limit);
-                self.uring.submitter().submit_with_args(1, &arguments)
-            }
-        })
+        let queue = self.uring.submission(); // what was pushed is seen by the kernel from here on
+        let submit = queue.len() as u32;
+        drop(queue);
+        tolerate(self.enter.enter(submit, want, limit))
     }
 
     /// Names everything that has completed: user_data and result.
@@ -127,6 +148,12 @@ impl Ring {
         // SAFETY: a cancellation points to nothing.
         unsafe { self.push(&entry) }?;
         self.flush()
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        self.enter.forget();
     }
 }
 
@@ -184,10 +211,6 @@ fn climb_down(sq: u32, clients: u32) -> io::Result<IoUring> {
         }
     }
     Err(last)
-}
-
-fn register_fd(uring: &mut IoUring) -> io::Result<()> {
-    uring.submitter().register_ring_fd()
 }
 
 fn probe(uring: &IoUring) -> io::Result<[bool; 256]> {

@@ -156,3 +156,27 @@ fn memory_that_the_kernel_may_write_to_is_not_lent() {
     assert_eq!(engine.start(0, Call::Stat(PathSlot::First)), Step::Pending);
     let _slot = engine.slot(0);
 }
+
+/// Two clients, each with its own bytes: a wrong place in the table would mix them up.
+#[test]
+fn registered_buffers_are_the_clients_own() {
+    let (dir, control) = (tempfile::tempdir().unwrap(), control(2));
+    let Some(engine) = engine(dir.path(), 2, &control) else { return };
+    let engine = engine.with_fixed_buffers(true);
+    let fixed = engine.lane().ring.borrow().fixed;
+    // As root, or where 16 KiB may be locked, they are registered.
+    assert_eq!((fixed.read(1), fixed.write(1)), (Some(1), Some(3)));
+    for (client, name, bytes) in [(0, "/a", b"abcd"), (1, "/b", b"efgh")] {
+        let fd = create(&engine, client, name);
+        engine.slot(client).write[8..12].copy_from_slice(bytes);
+        assert_eq!(call(&engine, client, Call::Write { fd, offset: 0, from: 8, len: 4 }), Ok(4));
+        assert_eq!(call(&engine, client, Call::Read { fd, offset: 0, len: 100 }), Ok(4));
+        assert_eq!(&engine.slot(client).read[..4], bytes);
+        assert_eq!(std::fs::read(dir.path().join(&name[1..])).unwrap(), bytes);
+    }
+    drop(engine);
+    // A client that never reads has an empty place.
+    let layout = SlotLayout { max_write: 4096, ..SlotLayout::default() };
+    let engine = UringEngine::new(&[layout], &control).unwrap().with_fixed_buffers(true);
+    assert_eq!(engine.lane().ring.borrow().fixed.write(0), Some(1));
+}

@@ -1,5 +1,7 @@
 //! What can be counted by arithmetic: operations, bytes, time.
 
+use std::ops::Range;
+
 use super::{Maxima, OpCount, Report};
 use crate::loadfile::program::{Action, Expect, Inst, Program};
 use crate::op::OpKind;
@@ -13,13 +15,14 @@ struct Frame {
     pause: u64,
 }
 
-/// Counts into `report`.
-pub(super) fn count(program: &Program, maxima: &Maxima, report: &mut Report) {
+/// Counts some of a program's instructions into `report`.
+pub(super) fn count(program: &Program, range: Range<usize>, maxima: &Maxima, report: &mut Report) {
     let mut ops = [(0u64, 0u64); OpKind::COUNT];
     // The outermost frame is the pass.
     let mut frames = vec![Frame { rounds: 1, times: 1, pause: 0 }];
     let mut now: u64 = 0;
-    for (pc, inst) in program.insts.iter().enumerate() {
+    for pc in range {
+        let inst = &program.insts[pc];
         if let Some(times) = &program.times
             && times[pc] != Program::NO_TIME
         {

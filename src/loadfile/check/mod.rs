@@ -30,7 +30,7 @@ pub struct Report {
     pub read_bytes: u64,
     /// Bytes that writes ask for.
     pub write_bytes: u64,
-    /// Largest size in bytes of all files at one time. A file counts with its size, holes
+    /// Largest size in bytes of all files at one time, those of PREPARE included. A file counts with its size, holes
     /// included; one that is unlinked counts until its last handle is closed.
     pub live_bytes_max: u64,
     /// Size of all files at the end of the pass.
@@ -61,6 +61,12 @@ pub struct Report {
     pub dispositions: [u64; 6],
     /// Parts of the language that it uses beyond plain operations.
     pub features: Vec<&'static str>,
+    /// Operations of PREPARE, loops multiplied out.
+    pub prepare_ops: u64,
+    /// Bytes that reads of PREPARE ask for.
+    pub prepare_read_bytes: u64,
+    /// Bytes that writes of PREPARE ask for.
+    pub prepare_write_bytes: u64,
     /// Reserved words that keep it from being run.
     pub reserved: Vec<&'static str>,
 }
@@ -87,7 +93,12 @@ pub fn check(program: &Program) -> Report {
         longest_transfer_bytes: program.max_write.max(program.max_read),
         ..Report::default()
     };
-    count::count(program, &maxima, &mut report);
+    count::count(program, program.pass(), &maxima, &mut report);
+    let mut before = Report::default();
+    count::count(program, program.preparation(), &maxima, &mut before);
+    report.prepare_ops = before.total_ops;
+    report.prepare_read_bytes = before.read_bytes;
+    report.prepare_write_bytes = before.write_bytes;
     simulate::simulate(program, &maxima, &mut report);
     report.deepest_path = deepest(program);
     report.features = features(program);
@@ -164,6 +175,7 @@ fn features(program: &Program) -> Vec<&'static str> {
     let has = |test: fn(&Action) -> bool| program.insts.iter().any(|inst| test(&inst.action));
     let expr = |test: fn(&Expr) -> bool| program.exprs.iter().any(test);
     let all = [
+        ("PREPARE", program.start.0 > 0),
         ("timestamps", program.times.is_some()),
         ("loops", program.loop_depth > 0),
         ("nested loops", program.loop_depth > 1),

@@ -36,6 +36,15 @@ impl fmt::Display for Report {
         if !used.is_empty() {
             field(f, "NTCreateX dispositions", used.join(", "))?;
         }
+        if self.prepare_ops > 0 {
+            let text = format!(
+                "{} operations, {} written, {} read",
+                self.prepare_ops,
+                bytes(self.prepare_write_bytes),
+                bytes(self.prepare_read_bytes)
+            );
+            field(f, "before its first pass", text)?;
+        }
         if !self.features.is_empty() {
             field(f, "uses", self.features.join(", "))?;
         }

@@ -1,4 +1,4 @@
-//! What needs a simulation: sizes of files, open handles.
+//! What needs a simulation: sizes of files, open handles. A PREPARE runs before the pass.
 //!
 //! A loop runs its first two rounds and its last one. Between them registers (`+n`) move on by
 //! what the second round added, so that a file that grows in each round ends as large as it would.
@@ -13,11 +13,14 @@ use crate::loadfile::program::{
 /// Loops run one round only when the simulation has become this long: nesting multiplies.
 const MAX_STEPS: u64 = 4_000_000;
 
-/// Simulates one pass, and writes what it found to `report`.
+/// Simulates a PREPARE and one pass, and writes what it found to `report`.
 pub(super) fn simulate(program: &Program, maxima: &Maxima, report: &mut Report) {
     let names = (0..program.paths.len()).map(|i| render(program, i)).collect();
     let mut disk = Disk { program, maxima, names, ..Disk::new(program, maxima) };
-    disk.run(0, program.insts.len());
+    disk.run(0, program.start.0 as usize);
+    // A client closes what a PREPARE left open, as at the end of a pass.
+    disk.close_all();
+    disk.run(program.start.0 as usize, program.insts.len());
     report.live_bytes_max = disk.live_max;
     report.live_bytes_end = disk.live;
     report.largest_file_bytes = disk.largest;
@@ -231,6 +234,11 @@ impl<'a> Disk<'a> {
             self.files[file].open -= 1;
             self.release(file);
         }
+    }
+
+    fn close_all(&mut self) {
+        let open: Vec<i64> = self.handles.keys().copied().collect();
+        open.into_iter().for_each(|handle| self.close(handle));
     }
 
     fn grow(&mut self, handle: i64, end: u64) {

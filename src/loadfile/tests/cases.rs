@@ -7,7 +7,7 @@ use super::*;
 
 fn file(name: &str) -> Result<Loaded, LoadError> {
     let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/");
-    load(&std::path::Path::new(dir).join(name), &Options::default())
+    load(Some(&std::path::Path::new(dir).join(name)), &Options::default())
 }
 
 fn program(name: &str) -> Program {
@@ -131,8 +131,25 @@ fn the_others_parse() {
 }
 
 #[test]
-fn the_embedded_load_parses() {
-    let loaded = super::super::embedded().unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(loaded.program.name, "default");
-    assert!(check(&loaded.program).total_ops > 0);
+fn the_built_in_loads_are_what_their_heads_say() {
+    let report = |name: &str| {
+        let loaded = load(Some(name.as_ref()), &Options::default());
+        let loaded = loaded.unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(loaded.program.name, name);
+        check(&loaded.program)
+    };
+    assert!(report("default").total_ops > 0);
+    let small = report("small");
+    assert_eq!((small.total_ops, small.live_bytes_max, small.live_bytes_end), (734, 348_088, 0));
+    assert_eq!((small.open_handles_max, small.prepare_ops), (1, 0));
+    // 64 MiB in pieces of 1 MiB; two Mkdir, open, fsync and close.
+    let random = report("randread");
+    assert_eq!((random.prepare_write_bytes, random.prepare_ops), (64 << 20, 64 + 5));
+    assert_eq!((random.total_ops, random.read_bytes), (10_002, 10_000 * 4096));
+    assert_eq!(report("randwrite").write_bytes, 10_000 * 4096);
+    let sequential = report("seqread");
+    assert_eq!(sequential.prepare_write_bytes, 256 << 20);
+    assert_eq!((sequential.read_bytes, sequential.files_not_made), (16 * (256 << 20), 0));
+    let sequential = report("seqwrite");
+    assert_eq!((sequential.write_bytes, sequential.largest_file_bytes), (256 << 20, 256 << 20));
 }

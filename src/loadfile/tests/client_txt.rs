@@ -16,7 +16,7 @@ fn client_txt_is_what_it_is() {
         eprintln!("skipped: {PATH} is not there (Debian package dbench)");
         return;
     }
-    let loaded = load(path, &Options::default()).unwrap_or_else(|error| panic!("{error}"));
+    let loaded = load(Some(path), &Options::default()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((loaded.text.bytes, loaded.text.lines), (26_214_401, 458_344));
     let report = check(&loaded.program);
     let count = |word| report.ops.iter().find(|op| op.op == word).map_or(0, |op| op.count);

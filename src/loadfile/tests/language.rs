@@ -30,10 +30,10 @@ const SHA_OF_FLUSH: &str = "8d3d20d2aaf600a88f97d2648f1da8799fc29dfc6a04579a975e
 
 #[test]
 fn everything_prints_as_it_was() {
-    let text = "RANDOMSTRING 3 \"a[bc]d\"\n0.5 LOOP 2\n1.000000001 WriteX 5 *%4096/512+1 *%1024 0 *\n\
+    let text = "SET \"a=b\"\nPREPARE\nFlush 1 *\nEND\nRANDOMSTRING 3 \"a[bc]d\"\n0.5 LOOP 2\n1.000000001 WriteX 5 *%4096/512+1 *%1024 0 *\n\
                 ENDLOOP\nREPEAT 7\nReadX +child +8 $3 +num_children ENOENT\nSETSP 1\n\
                 WAITSP 0 *%3\nWRITEPATTERN  a \"b\nCHOOSE 3\nMkdir \"/SHARED/$3\" *\nEND\n\
-                PREPARE\nEND\nPHASE \"one\"\nPOOL \"p\" \"q r\"\nSET \"a=b\"\n";
+                PHASE \"one\"\nPOOL \"p\" \"q r\"\n";
     let text = text.replace("$3 +num", "7 +num");
     assert_eq!(printed(&text), text);
 }
@@ -117,27 +117,43 @@ fn blocks_must_match() {
 }
 
 #[test]
+fn prepare_is_no_part_of_a_pass() {
+    let program = good(
+        "SET a=b\n# first\nPREPARE\nMkdir /d *\nLOOP 3\nFlush 1 *\nENDLOOP\nEND\nREPEAT 2\nClose 1 *\n",
+    );
+    let all = ["Mkdir", "LOOP", "Flush", "ENDLOOP", "LOOP", "Close", "ENDLOOP"];
+    assert_eq!(words(&program), all);
+    assert_eq!((program.preparation(), program.pass()), (0..4, 4..7));
+    let Action::LoopEnd { start } = program.insts[6].action else { panic!() };
+    assert_eq!(start.0, 4);
+    assert_eq!(good("Flush 1 *\n").pass(), 0..1);
+    assert_eq!(good("PREPARE\nEND\nFlush 1 *\n").pass(), 0..1);
+
+    let first = |text: &str| (bad(text)[0].line, bad(text)[0].column);
+    assert_eq!(first("Flush 1 *\n  PREPARE\nEND\n"), (2, 3));
+    assert_eq!(first("PREPARE\nFlush 1 *\nEND\nPREPARE\nEND\nFlush 1 *\n"), (4, 1));
+    assert_eq!(place("PREPARE\n0.5 Flush 1 *\nEND\nFlush 1 *\n"), (2, 1));
+    assert_eq!(place("PREPARE\nREPEAT 2\nEND\nFlush 1 *\n"), (3, 1));
+    assert_eq!(place("PREPARE\nFlush 1 *\n"), (1, 1));
+    assert_eq!(bad("PREPARE 1\nFlush 1 *\nEND\n")[0].line, 1);
+    // What is only prepared would be run for ever without ever doing anything.
+    assert!(bad("PREPARE\nFlush 1 *\nEND\n")[0].message.contains("no operation"));
+}
+
+#[test]
 fn reserved_words_are_kept_for_later() {
     let program = good(
-        "SET size=4k\nPREPARE\nMkdir /d *\nEND\nPHASE write\nCHOOSE 3\nMkdir /SHARED/x *\nEND\n\
+        "SET size=4k\nMkdir /d *\n\n\nPHASE write\nCHOOSE 3\nMkdir /SHARED/x *\nEND\n\
          POOL p /a /b\nMkdir /SHAREDx *\n",
     );
     let mut reserved: Vec<_> = program.reserved.iter().map(|r| (r.line, r.word)).collect();
     reserved.sort_unstable();
-    let expected = [
-        (1, "SET"),
-        (2, "PREPARE"),
-        (4, "END"),
-        (5, "PHASE"),
-        (6, "CHOOSE"),
-        (7, "SHARED"),
-        (8, "END"),
-        (9, "POOL"),
-    ];
+    let expected =
+        [(1, "SET"), (5, "PHASE"), (6, "CHOOSE"), (7, "SHARED"), (8, "END"), (9, "POOL")];
     assert_eq!(reserved, expected);
     assert_eq!(program.insts.len(), 3);
     assert!(program.reserved.contains(&Reserved { word: "PHASE", line: 5 }));
-    for line in ["PHASE", "PHASE a b", "CHOOSE 0", "POOL", "SET a", "SET =b", "PREPARE 1"] {
+    for line in ["PHASE", "PHASE a b", "CHOOSE 0", "POOL", "SET a", "SET =b"] {
         assert_eq!(bad(&format!("Flush 1 *\n{line}\n"))[0].line, 2, "{line}");
     }
 }

@@ -1,0 +1,115 @@
+//! Loads that the program carries with it, and what a name on the command line stands for.
+
+use std::io;
+use std::path::Path;
+
+use super::error::LoadError;
+use super::source::Source;
+
+/// Name of the load that is used when none is named.
+pub const DEFAULT: &str = "default";
+
+/// A load that is built in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Builtin {
+    /// What it is called on the command line and in results.
+    pub name: &'static str,
+    /// Its text.
+    pub text: &'static [u8],
+}
+
+/// All of them, the default one first: the files of `loadfiles/`.
+pub const BUILTINS: &[Builtin] = &[
+    Builtin { name: DEFAULT, text: include_bytes!("../../loadfiles/default.load") },
+    Builtin { name: "small", text: include_bytes!("../../loadfiles/small.load") },
+    Builtin { name: "randread", text: include_bytes!("../../loadfiles/randread.load") },
+    Builtin { name: "randwrite", text: include_bytes!("../../loadfiles/randwrite.load") },
+    Builtin { name: "seqread", text: include_bytes!("../../loadfiles/seqread.load") },
+    Builtin { name: "seqwrite", text: include_bytes!("../../loadfiles/seqwrite.load") },
+];
+
+/// The names, for messages.
+#[must_use]
+pub fn names() -> String {
+    BUILTINS.iter().map(|load| load.name).collect::<Vec<_>>().join(", ")
+}
+
+/// The load of a name.
+#[must_use]
+pub fn builtin(name: &str) -> Option<&'static Builtin> {
+    BUILTINS.iter().find(|load| load.name == name)
+}
+
+/// The text that a path stands for: the file, or, for a name without a slash that is no file
+/// here, the built-in load. Without a path it is the default load, whatever lies here.
+///
+/// # Errors
+/// When the file cannot be read; where it does not exist and could have been a name, the error
+/// lists the names.
+pub fn find(path: Option<&Path>) -> Result<Source, LoadError> {
+    let Some(path) = path else { return Ok(BUILTINS[0].source()) };
+    let name = path.to_str().filter(|name| !name.contains('/'));
+    if let Some(load) = name.and_then(builtin)
+        && (!path.exists() || path.is_dir())
+    {
+        return Ok(load.source());
+    }
+    match Source::read(path) {
+        Err(LoadError::Read { file, source })
+            if name.is_some() && source.kind() == io::ErrorKind::NotFound =>
+        {
+            Err(LoadError::Unknown { file, names: names() })
+        }
+        other => other,
+    }
+}
+
+impl Builtin {
+    /// Its text, under its name.
+    #[must_use]
+    pub fn source(&self) -> Source {
+        Source { name: self.name.to_owned(), bytes: self.text.to_vec(), gzip: false }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The directory of loadfiles, not the table, says what there is.
+    #[test]
+    fn every_file_of_the_directory_is_built_in() {
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("loadfiles");
+        let mut files: Vec<_> =
+            std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).collect();
+        files.retain(|path| path.is_file()); // presets keep theirs in directories
+        files.sort();
+        let mut known: Vec<_> = BUILTINS.iter().map(|load| format!("{}.load", load.name)).collect();
+        known.sort();
+        let names: Vec<_> =
+            files.iter().map(|f| f.file_name().unwrap().to_str().unwrap()).collect();
+        assert_eq!(names, known);
+        for file in &files {
+            let name = file.file_stem().unwrap().to_str().unwrap();
+            assert_eq!(builtin(name).unwrap().text, std::fs::read(file).unwrap());
+        }
+    }
+
+    #[test]
+    fn without_a_name_it_is_the_default() {
+        assert_eq!(find(None).unwrap().name, DEFAULT);
+    }
+
+    #[test]
+    fn a_name_is_no_path() {
+        let find = |name| find(Some(Path::new(name)));
+        assert_eq!(find("randread").unwrap().name, "randread");
+        let slash = find("./randread").unwrap_err().to_string();
+        assert!(slash.contains("cannot read") && !slash.contains("built-in"), "{slash}");
+        let unknown = find("ranread").unwrap_err().to_string();
+        assert!(
+            unknown.contains("ranread") && unknown.contains("randread, randwrite"),
+            "{unknown}"
+        );
+    }
+}
