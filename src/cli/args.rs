@@ -260,11 +260,12 @@ Examples:
   jbodbench audit --as alice --format csv /mnt/d1 | mlr --icsv --opprint cut -f path,step,granted";
 
 const AUDIT_MORE: &str = "\
-The steps, in the kernel's order: shortcut (everybody may, no ACL), owner, acl, group, other, and
-capability where those say no. A user's further groups are those of /etc/group. Looking at ACLs fills
-the kernel's cache of them, which a first walk would find cold. docs/permissions.md says more.
-Exit codes: 0 the user reaches the path, 1 not (or the kernel says otherwise), 2 usage, 3 the path
-could not be seen to its end.";
+The steps, in the kernel's order: shortcut (everybody may, no ACL), owner, acl, group, other,
+and capability where those say no. A user's further groups are those of /etc/group. Looking at
+ACLs fills the kernel's cache of them, which a first walk would find cold. More is in
+docs/permissions.md.
+Exit codes: 0 the user reaches the path, 1 not (or the kernel says otherwise), 2 usage, 3 the
+path could not be seen to its end.";
 
 /// Arguments of `audit`.
 #[derive(Debug, Args)]
