@@ -15,7 +15,7 @@ use jbodbench::host::device::Sysfs;
 use jbodbench::host::mounts::{mount_of, mounts};
 use jbodbench::host::preflight::{Trial, Unusable, check_disk, mark_shared};
 use jbodbench::host::remove::delete_tree_at;
-use jbodbench::host::tree::{RunTree, remove_tree};
+use jbodbench::host::tree::{RunTree, TreeSpec, remove_tree};
 use jbodbench::host::{kmsg, sample};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -68,7 +68,7 @@ fn btrfs_has_its_device_although_stat_does_not_say() {
     assert_eq!(checks[1].same_fs_as, Some(0));
 
     // A subvolume inside a run directory is somebody's, and is left.
-    let tree = RunTree::create(&path, "r1", 0).unwrap();
+    let tree = RunTree::create(&path, "r1", &TreeSpec::of_depth(0)).unwrap();
     let inside = tree.root_path().join("inside");
     or_skip!(run("btrfs", &["subvolume", "create", inside.to_str().unwrap()]));
     let report = tree.remove().unwrap();
@@ -117,7 +117,7 @@ fn tmpfs_has_no_device_and_overmounts_are_told_apart() {
 #[test]
 fn a_mount_inside_a_run_directory_is_left() {
     let fs = or_skip!(TmpFs::new("16m"));
-    let tree = RunTree::create(&fs.path(), "r1", 0).unwrap();
+    let tree = RunTree::create(&fs.path(), "r1", &TreeSpec::of_depth(0)).unwrap();
     let (name, dev, ino) = (tree.name().to_owned(), tree.dev(), tree.ino());
     let elsewhere = fs.path().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
@@ -145,7 +145,7 @@ fn a_mount_inside_a_run_directory_is_left() {
 #[test]
 fn immutable_files_are_named() {
     let fs = or_skip!(LoopFs::new("ext4", 64));
-    let tree = RunTree::create(&fs.path(), "r1", 0).unwrap();
+    let tree = RunTree::create(&fs.path(), "r1", &TreeSpec::of_depth(0)).unwrap();
     let (name, dev, ino) = (tree.name().to_owned(), tree.dev(), tree.ino());
     let file = tree.root_path().join("sub/kept");
     fs::create_dir_all(file.parent().unwrap()).unwrap();

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::conditions::ConditionArgs;
 use super::preset::PresetArgs;
 use crate::units::parse_duration;
 
@@ -47,6 +48,7 @@ Examples:
   jbodbench run '/mnt/d[1-12]' -c 4 -t 60s -o run.csv
   jbodbench run -l client.txt /mnt/a /mnt/b | mlr --icsv --opprint filter '$op==\"all\"'
   jbodbench run --passes 3 -l my.load /mnt/a     whole passes instead of a time
+  jbodbench run --as nobody --mount-acl off /mnt/a
   jbodbench run --preset disks '/mnt/d[1-12]'    which disk is slow: the disk itself, or its path?";
 
 const RUN_MORE: &str = "\
@@ -75,6 +77,8 @@ pub(super) struct RunArgs {
     #[command(flatten)]
     pub(super) calls: CallArgs,
     #[command(flatten)]
+    pub(super) conditions: ConditionArgs,
+    #[command(flatten)]
     pub(super) safety: SafetyArgs,
 }
 
@@ -95,7 +99,7 @@ pub(super) struct LoadArgs {
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(super) clients: u32,
     /// Operations per second and disk, from a schedule: latency counts from the intended start
-    #[arg(long, value_name = "OPS")]
+    #[arg(long, value_name = "OPS", hide_short_help = true)]
     pub(super) rate: Option<f64>,
     /// What timestamps in the loadfile do: honour, ignore, or a speed such as 2
     #[arg(long, value_name = "HOW", default_value = "honour", hide_short_help = true)]
@@ -204,10 +208,11 @@ pub(super) struct CallArgs {
     /// How clients name their files: the whole path, from the working directory, from a descriptor
     #[arg(long, value_enum, default_value_t = PathArg::Absolute, hide_short_help = true)]
     pub(super) path: PathArg,
-    /// Directories between the run directory and the clients'
-    #[arg(long, value_name = "D", default_value_t = 0, hide_short_help = true,
+    /// Directories between the run directory and the clients' [default: 0; 4 where something is said
+    /// of them: --dir-owner, --dir-mode, --dir-acl]
+    #[arg(long, value_name = "D", hide_short_help = true,
           value_parser = clap::value_parser!(u32).range(..=200))]
-    pub(super) depth: u32,
+    pub(super) depth: Option<u32>,
     /// What the client threads of a disk share: cred, fd, fs [default: nothing]
     #[arg(
         long,

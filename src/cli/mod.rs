@@ -3,6 +3,7 @@
 mod args;
 mod audit;
 mod check;
+mod conditions;
 mod preset;
 mod request;
 mod restore;

@@ -6,7 +6,7 @@ use crate::run::Preset;
 use crate::units::parse_size;
 
 /// What a preset sets itself: options that say something else are refused with it.
-const SET_BY_PRESET: [&str; 23] = [
+const SET_BY_PRESET: [&str; 32] = [
     "loadfile",
     "load_for",
     "clients",
@@ -30,6 +30,15 @@ const SET_BY_PRESET: [&str; 23] = [
     "path",
     "depth",
     "share",
+    "act_as",
+    "keep_groups",
+    "mount_acl",
+    "force",
+    "dir_owner",
+    "dir_mode",
+    "dir_acl",
+    "acl_match",
+    "default_acl",
 ];
 
 /// A series of tests.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::args::{
     CallArgs, DataArg, EngineArg, FormatArg, LoadArgs, PathArg, ProgressArg, RunArgs, ShareArg,
 };
+use super::conditions::DEPTH;
 use crate::output::{Format, Mode};
 use crate::plan::{Data, EngineKind, Load, PathMode, Share, Timing};
 use crate::run::{DEFAULT_TIME, RunRequest, default_warmup};
@@ -19,7 +20,8 @@ const RATES: std::ops::RangeInclusive<f64> = 0.001..=1e9;
 
 /// Builds the request of `run`, or says what is wrong with the arguments.
 pub(super) fn run_request(args: RunArgs) -> Result<RunRequest, String> {
-    let RunArgs { disks, preset, load, length, result, calls, safety } = args;
+    let RunArgs { disks, preset, load, length, result, calls, conditions, safety } = args;
+    let conditions = conditions.conditions();
     let preset = preset.preset();
     let time = length.time.or(length.passes.is_none().then_some(DEFAULT_TIME));
     if time == Some(Duration::ZERO) {
@@ -62,7 +64,8 @@ pub(super) fn run_request(args: RunArgs) -> Result<RunRequest, String> {
             ProgressArg::Plain => Mode::Plain,
             ProgressArg::None => Mode::None,
         },
-        depth: calls.depth,
+        depth: calls.depth.unwrap_or(if conditions.dirs.is_some() { DEPTH } else { 0 }),
+        conditions,
         lenient: load.lenient,
         dry_run: safety.dry_run,
         require_mounts: safety.require_mounts,

@@ -57,6 +57,14 @@ impl Credentials {
         Self { uid, gid, groups, dac_override: root, dac_read_search: root }
     }
 
+    /// Those of a thread that has become somebody: uid 0 has all capabilities, others none.
+    #[must_use]
+    pub fn of_caller(caller: &Caller) -> Self {
+        let (uid, gid, groups) = (caller.uid, caller.gid, caller.groups.clone());
+        let root = uid == 0;
+        Self { uid, gid, groups, dac_override: root, dac_read_search: root }
+    }
+
     /// Whether the kernel's group test says yes for a group.
     #[must_use]
     pub fn in_group(&self, gid: u32) -> bool {

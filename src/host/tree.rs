@@ -5,9 +5,11 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Dir, Mode, OFlags, fchmod, mkdirat, openat, unlinkat};
+use rustix::fs::{AtFlags, Dir, Gid, Mode, OFlags, Uid, fchmod, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
 
+use super::acl::Acl;
+use super::acl_xattr::{AclKind, remove_fd, set_fd};
 use super::identity::Identity;
 use super::marker::{self, Marker};
 use super::remove::{RemoveReport, Remover};
@@ -15,6 +17,43 @@ use super::{HostError, errno};
 
 /// What the names of run directories begin with; the run id follows.
 pub const PREFIX: &str = ".jbodbench-";
+
+/// The directory that belongs to whom the clients act as.
+const CLIENTS_OWN: &str = "c";
+
+/// What a run directory is like inside.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TreeSpec {
+    /// Directories inside one another, in the innermost of which clients work.
+    pub depth: u32,
+    /// What these are like; `None` for plain directories of this user.
+    pub dirs: Option<DirSpec>,
+    /// A further directory of this user and group, in which clients work then.
+    pub inner: Option<(u32, u32)>,
+}
+
+impl TreeSpec {
+    /// So many plain directories inside one another.
+    #[must_use]
+    pub fn of_depth(depth: u32) -> Self {
+        Self { depth, ..Self::default() }
+    }
+}
+
+/// What a directory is like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DirSpec {
+    /// Its owner.
+    pub uid: u32,
+    /// Its group.
+    pub gid: u32,
+    /// Its permission bits.
+    pub mode: u32,
+    /// Its ACL, if that is to say more than the mode.
+    pub acl: Option<Acl>,
+    /// What new files in it inherit.
+    pub default_acl: Option<Acl>,
+}
 
 /// A run directory of this process. Dropping it removes nothing.
 #[derive(Debug)]
@@ -25,15 +64,17 @@ pub struct RunTree {
     identity: Identity,
     root: OwnedFd,
     root_path: PathBuf,
+    /// Paths of the run directory and of those in it, without the clients' own.
+    dirs: Vec<PathBuf>,
 }
 
 impl RunTree {
-    /// Makes `.jbodbench-<run_id>` on a disk, with its marker, and `depth` directories inside one
-    /// another in it. The clients work in the innermost.
+    /// Makes `.jbodbench-<run_id>` on a disk, with its marker, and what `spec` says in it. The clients
+    /// work in the innermost directory.
     ///
     /// # Errors
     /// When a call fails, or what was made is not what was opened. Nothing is left then.
-    pub fn create(disk: &Path, run_id: &str, depth: u32) -> Result<Self, HostError> {
+    pub fn create(disk: &Path, run_id: &str, spec: &TreeSpec) -> Result<Self, HostError> {
         let disk_path =
             std::path::absolute(disk).map_err(|e| HostError::on("name", disk)(errno::of_io(&e)))?;
         let name = legal_name(format!("{PREFIX}{run_id}").as_bytes())
@@ -46,11 +87,11 @@ impl RunTree {
             // Only what is empty goes: after an error the directory may be another's.
             let _ = unlinkat(&disk, &name, AtFlags::REMOVEDIR);
         })?;
-        let (root, root_path) = nest(dir, &path, depth).inspect_err(|_| {
+        let (root, root_path, dirs) = nest(dir, &path, spec).inspect_err(|_| {
             let whole = (identity.dev, identity.ino);
             let _ = remove_checked(disk.as_fd(), &disk_path, &name, whole);
         })?;
-        Ok(Self { disk, disk_path, name, identity, root, root_path })
+        Ok(Self { disk, disk_path, name, identity, root, root_path, dirs })
     }
 
     /// The absolute path of the directory that holds the clients' directories.
@@ -63,6 +104,13 @@ impl RunTree {
     #[must_use]
     pub fn root_fd(&self) -> BorrowedFd<'_> {
         self.root.as_fd()
+    }
+
+    /// The run directory and those inside one another in it, which every path of a client passes,
+    /// without the clients' own.
+    #[must_use]
+    pub fn dirs(&self) -> &[PathBuf] {
+        &self.dirs
     }
 
     /// The name of the run directory on the disk.
@@ -209,17 +257,57 @@ fn open_and_mark(
     Ok((identity, dir))
 }
 
-/// Makes `d1/d2/...` below a directory; returns the innermost.
-fn nest(mut dir: OwnedFd, path: &Path, depth: u32) -> Result<(OwnedFd, PathBuf), HostError> {
-    let mut inner = path.to_owned();
-    for level in 1..=depth {
+/// Makes `d1/d2/...` below a directory, and the clients' own in the innermost; returns that with its
+/// path, and the paths of the others.
+fn nest(
+    mut dir: OwnedFd,
+    path: &Path,
+    spec: &TreeSpec,
+) -> Result<(OwnedFd, PathBuf, Vec<PathBuf>), HostError> {
+    let mut here = path.to_owned();
+    let mut dirs = vec![here.clone()];
+    for level in 1..=spec.depth {
         let name = format!("d{level}");
-        inner.push(&name);
-        dir = mkdirat(&dir, name.as_str(), mode_755())
-            .and_then(|()| openat(&dir, name.as_str(), directory_flags(), Mode::empty()))
-            .map_err(HostError::on("create", &inner))?;
+        here.push(&name);
+        dir = make_below(&dir, &name, &here)?;
+        if let Some(like) = &spec.dirs {
+            shape(dir.as_fd(), like).map_err(HostError::on("set owner, mode or ACL of", &here))?;
+        }
+        dirs.push(here.clone());
     }
-    Ok((dir, inner))
+    if let Some((uid, gid)) = spec.inner {
+        here.push(CLIENTS_OWN);
+        dir = make_below(&dir, CLIENTS_OWN, &here)?;
+        let like = DirSpec { uid, gid, mode: 0o755, acl: None, default_acl: None };
+        shape(dir.as_fd(), &like).map_err(HostError::on("give away", &here))?;
+    }
+    Ok((dir, here, dirs))
+}
+
+fn make_below(dir: &OwnedFd, name: &str, path: &Path) -> Result<OwnedFd, HostError> {
+    mkdirat(dir, name, mode_755())
+        .and_then(|()| openat(dir, name, directory_flags(), Mode::empty()))
+        .map_err(HostError::on("create", path))
+}
+
+/// Owner, mode and ACLs of a directory that was just made. What it inherited goes.
+fn shape(dir: BorrowedFd<'_>, like: &DirSpec) -> Result<(), Errno> {
+    let stat = rustix::fs::fstat(dir)?;
+    if (stat.st_uid, stat.st_gid) != (like.uid, like.gid) {
+        let (uid, gid) = (Uid::from_raw(like.uid), Gid::from_raw(like.gid));
+        rustix::fs::fchown(dir, Some(uid), Some(gid))?;
+    }
+    fchmod(dir, Mode::from_raw_mode(like.mode))?;
+    for (kind, acl) in [(AclKind::Access, &like.acl), (AclKind::Default, &like.default_acl)] {
+        match acl {
+            Some(acl) => set_fd(dir, kind, acl)?,
+            None => match remove_fd(dir, kind) {
+                Err(Errno::OPNOTSUPP) => {} // no ACLs here, so none was inherited
+                answer => answer?,
+            },
+        }
+    }
+    Ok(())
 }
 
 /// Opens a run directory by name, makes sure that it is the one meant, and removes it.

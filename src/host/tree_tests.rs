@@ -8,7 +8,7 @@ use super::*;
 #[test]
 fn made_marked_nested_and_removed() {
     let disk = tempfile::tempdir().unwrap();
-    let tree = RunTree::create(disk.path(), "r1", 3).unwrap();
+    let tree = RunTree::create(disk.path(), "r1", &TreeSpec::of_depth(3)).unwrap();
     assert_eq!(tree.root_path(), disk.path().join(".jbodbench-r1/d1/d2/d3"));
     let meta = fs::metadata(disk.path().join(".jbodbench-r1")).unwrap();
     assert_eq!((meta.dev(), meta.ino()), (tree.dev(), tree.ino()));
@@ -26,9 +26,9 @@ fn made_marked_nested_and_removed() {
 #[test]
 fn without_depth_the_root_is_the_run_directory() {
     let disk = tempfile::tempdir().unwrap();
-    let tree = RunTree::create(disk.path(), "r1", 0).unwrap();
+    let tree = RunTree::create(disk.path(), "r1", &TreeSpec::of_depth(0)).unwrap();
     assert_eq!(tree.root_path(), disk.path().join(".jbodbench-r1"));
-    let again = RunTree::create(disk.path(), "r1", 0).unwrap_err();
+    let again = RunTree::create(disk.path(), "r1", &TreeSpec::of_depth(0)).unwrap_err();
     assert!(again.to_string().contains("EEXIST"), "{again}");
     tree.remove().unwrap();
 }
@@ -37,16 +37,16 @@ fn without_depth_the_root_is_the_run_directory() {
 fn too_deep_leaves_nothing() {
     let disk = tempfile::tempdir().unwrap();
     for bad in ["", "a/b", "..\0", "x y"] {
-        assert!(RunTree::create(disk.path(), bad, 0).is_err(), "{bad:?}");
+        assert!(RunTree::create(disk.path(), bad, &TreeSpec::of_depth(0)).is_err(), "{bad:?}");
     }
-    assert!(RunTree::create(&disk.path().join("missing"), "r1", 0).is_err());
+    assert!(RunTree::create(&disk.path().join("missing"), "r1", &TreeSpec::of_depth(0)).is_err());
     assert_eq!(fs::read_dir(disk.path()).unwrap().count(), 0);
 }
 
 #[test]
 fn another_process_removes_it_by_name_and_identity() {
     let disk = tempfile::tempdir().unwrap();
-    let tree = RunTree::create(disk.path(), "r1", 1).unwrap();
+    let tree = RunTree::create(disk.path(), "r1", &TreeSpec::of_depth(1)).unwrap();
     let (name, dev, ino) = (tree.name().to_owned(), tree.dev(), tree.ino());
     drop(tree);
     let wrong = remove_tree(disk.path(), &name, dev, ino + 1).unwrap_err();
@@ -93,7 +93,7 @@ fn an_empty_directory_without_marker_goes() {
 #[test]
 fn what_stays_keeps_the_marker() {
     let disk = tempfile::tempdir().unwrap();
-    let tree = RunTree::create(disk.path(), "r1", 0).unwrap();
+    let tree = RunTree::create(disk.path(), "r1", &TreeSpec::of_depth(0)).unwrap();
     fs::create_dir(tree.root_path().join("sub")).unwrap();
     let path = tree.root_path().to_owned();
     let remover = Remover::new(tree.disk.as_fd(), disk.path()).keep_until_last(marker::FILE_NAME);

@@ -220,6 +220,12 @@ columns! {
     CallsRing "calls_ring" Measure Integer "System calls made through io_uring.";
     CallsAside "calls_aside" Measure Integer "System calls made while a stand-in served the other clients.";
     DioAlign "dio_align" Fact Integer "With --direct: bytes that offsets and lengths must be multiples of; 1 where the page cache serves O_DIRECT (tmpfs).";
+    MountAcl "mount_acl" Condition Text "--mount-acl: keep, on or off.";
+    DirOwner "dir_owner" Condition Text "--dir-owner: whose the directories on the path are.";
+    DirMode "dir_mode" Condition Text "--dir-mode: permission bits of these, octal.";
+    DirAcl "dir_acl" Condition Integer "--dir-acl: users that the ACL of each of these names.";
+    AclMatch "acl_match" Condition Bool "--acl-match: whether the first of these is the caller.";
+    DefaultAcl "default_acl" Condition Bool "--default-acl: whether new files inherit the ACL.";
 }
 
 impl Column {

@@ -21,10 +21,15 @@ pub use gate::Gate;
 
 use crate::client::{ClientReport, ErrorLog};
 use crate::engine::{Control, Traffic, Watch};
+use crate::host::caller::{Caller, Held};
 use crate::host::cost::ThreadCost;
+use crate::host::walk::Walk;
 use crate::loadfile::Program;
 use crate::metrics::Shard;
 use crate::plan::{EngineKind, Load};
+
+/// A file that only root may open, in the directory above the clients'.
+pub const CLOSED_FILE: &str = ".root-only";
 
 /// One disk's work.
 #[derive(Clone, Debug)]
@@ -45,6 +50,13 @@ pub struct DiskJob {
     pub engine: EngineKind,
     /// Whether the file system lives in memory: no call waits for a device.
     pub in_memory: bool,
+    /// Whom its threads act as; `None` for whom this process is.
+    pub caller: Option<Caller>,
+    /// Whether threads say how the kernel walks to the directory.
+    pub asks_walk: bool,
+    /// Whether beside `root` lies a file called [`CLOSED_FILE`], which the caller must not be able to
+    /// open.
+    pub has_closed_file: bool,
     /// What they do with it.
     pub load: Arc<Load>,
     /// Whether to keep the time of each pass.
@@ -76,6 +88,8 @@ pub struct ThreadReport {
     pub cost: Option<ThreadCost>,
     /// What its engine did, warm-up included, if it counts that.
     pub traffic: Option<Traffic>,
+    /// How the kernel walked to the directory after the window, if that was to be asked.
+    pub walk: Option<Walk>,
 }
 
 /// What the threads of a disk share with whoever watches them.
@@ -89,10 +103,21 @@ pub struct DiskState {
     pub errors: ErrorLog,
 }
 
-/// What pool threads tell. Each client sends [`Event::Ready`], then one of the other two; or, when
+/// What pool threads tell. A thread under conditions sends [`Event::Acts`]. Each client sends
+/// [`Event::Ready`], then one of the other two; or, when
 /// it could not be started, only [`Event::Failed`].
 #[derive(Debug)]
 pub enum Event {
+    /// A thread acts as somebody else: what the kernel says of it, and how it walks to the disk's
+    /// directory.
+    Acts {
+        /// Its disk.
+        disk: u32,
+        /// Whom the kernel takes it for.
+        held: Box<Held>,
+        /// How it walks, if that was to be asked.
+        walk: Option<Walk>,
+    },
     /// A client waits at the gate.
     Ready {
         /// Its disk.
@@ -125,7 +150,10 @@ impl Event {
     #[must_use]
     pub fn disk(&self) -> u32 {
         match self {
-            Self::Ready { disk } | Self::Done { disk, .. } | Self::Failed { disk, .. } => *disk,
+            Self::Acts { disk, .. }
+            | Self::Ready { disk }
+            | Self::Done { disk, .. }
+            | Self::Failed { disk, .. } => *disk,
         }
     }
 }

@@ -7,12 +7,14 @@ use std::thread::ThreadId;
 
 use super::crew::{Crew, Dismiss};
 use super::thread::{STACK, Shared};
-use super::{DiskJob, Event, ThreadReport, run_clients};
+use super::{CLOSED_FILE, DiskJob, Event, ThreadReport, run_clients};
 use crate::client::{Client, ClientReport, ClientSetup, max_path_len};
 use crate::engine::{
-    Backing, Directory, Engine, HybridEngine, NoRing, SlotLayout, SyncEngine, Turn, UringEngine,
+    Backing, Call, Directory, Engine, Errno, HybridEngine, NoRing, PathSlot, SlotLayout, Step,
+    SyncEngine, Turn, UringEngine,
 };
 use crate::host::cost::ThreadCost;
+use crate::host::walk::walk_rcu;
 use crate::plan::{EngineKind, PathMode};
 
 /// Replays the loadfiles of a thread's clients; `left` counts those that have not ended.
@@ -29,7 +31,9 @@ pub(super) fn replay(
     match (job.engine, layouts.as_slice()) {
         // One client holds nobody up: the plain calls are the cheapest ones.
         (EngineKind::Sync | EngineKind::Hybrid, [layout]) => {
-            run(shared, thread, &SyncEngine::new(layout, control), left);
+            let engine = SyncEngine::new(layout, control);
+            prove_drop(&engine, job)?;
+            run(shared, thread, &engine, left);
         }
         (EngineKind::Uring, layouts) => {
             let engine = UringEngine::new(layouts, control).map_err(no_ring)?;
@@ -52,12 +56,45 @@ pub(super) fn replay(
             let routes = &job.load.routes;
             let engine = HybridEngine::new(layouts, control, backing, routes, turn.clone())
                 .map_err(no_ring)?;
+            prove_drop(&engine, job)?;
             match (turn, &shared.watch) {
                 (Some(turn), Some(watch)) => {
                     watch.add(&turn);
                     run_with_stand_in(shared, thread, &engine, left)?;
                 }
                 _ => run(shared, thread, &engine, left),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Makes sure that the engine's calls are made with the thread's credentials, those at once and those
+/// by the ring: what only root may open stays closed to them. An open that would make a file goes
+/// another way than one that would not.
+fn prove_drop<E: Engine>(engine: &E, job: &DiskJob) -> Result<(), String> {
+    if !job.has_closed_file {
+        return Ok(());
+    }
+    for flags in [libc::O_RDONLY, libc::O_WRONLY | libc::O_CREAT] {
+        let mut slot = engine.slot(0);
+        slot.first.reset();
+        slot.first.push(b"/../");
+        slot.first.push(CLOSED_FILE.as_bytes());
+        drop(slot);
+        let open = Call::Open { path: PathSlot::First, flags, mode: 0o600 };
+        let (mut ready, mut step) = (Vec::new(), engine.start(0, open));
+        let result = loop {
+            match step {
+                Step::Done(result) => break result,
+                Step::Pending => engine.reap(&mut ready),
+            }
+            step = engine.take(0).map_or(Step::Pending, Step::Done);
+        };
+        match result {
+            Err(Errno(errno)) if i32::from(errno) == libc::EACCES => {}
+            other => {
+                return Err(format!("a file that only root may open gave {other:?}, not EACCES"));
             }
         }
     }
@@ -71,7 +108,7 @@ fn layout(job: &DiskJob, client: u32, directory: Directory) -> SlotLayout {
             PathMode::Absolute => job.root.as_os_str().as_bytes().to_vec(),
             PathMode::Cwd | PathMode::Dirfd => b".".to_vec(),
         },
-        max_path: max_path_len(program),
+        max_path: max_path_len(program).max("/../".len() + CLOSED_FILE.len()),
         max_read: program.max_read as usize,
         max_write: program.max_write as usize,
         directory,
@@ -168,7 +205,9 @@ impl<E: Engine> Account<'_, E> {
             let workers = traffic.as_ref().is_some_and(|traffic| traffic.enters > 0);
             let now = || self.start.used(self.start.workers || workers);
             let cost = self.start.cost.get().and_then(|then| Some(now()?.minus(then)));
-            Box::new(ThreadReport { cost, traffic })
+            let job = &self.shared.job;
+            let walk = job.asks_walk.then(|| walk_rcu(&job.root).ok()).flatten();
+            Box::new(ThreadReport { cost, traffic, walk })
         });
         let (disk, report) = (self.shared.job.disk, Box::new(report));
         let _ = self.shared.events.send(Event::Done { disk, report, thread });
@@ -220,7 +259,13 @@ fn run_with_stand_in(
         let name = format!("disk{}-t{thread}s", shared.job.disk);
         let stand_in = std::thread::Builder::new().name(name).stack_size(STACK);
         stand_in
-            .spawn_scoped(scope, || crew.stand_in(|| start.stand_in_rests()))
+            .spawn_scoped(scope, || {
+                if !shared.job.load.share.cred {
+                    // Else two threads count references on one object, as no two clients do.
+                    let _ = crate::host::sys::own_credentials();
+                }
+                crew.stand_in(|| start.stand_in_rests());
+            })
             .map_err(|error| format!("cannot start the stand-in of thread {thread}: {error}"))?;
         account.wait_at_gate();
         crew.run();

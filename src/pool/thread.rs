@@ -13,7 +13,9 @@ use rustix::fs::{Mode, OFlags};
 use super::serve::replay;
 use super::{DiskJob, DiskState, Event, Gate};
 use crate::engine::{Directory, Watch};
+use crate::host::caller::{Held, make_dumpable};
 use crate::host::sys;
+use crate::host::walk::walk_rcu;
 use crate::plan::{PathMode, Timing};
 
 /// Stack of a pool thread: its futures live on the heap, its deepest call is a Deltree.
@@ -117,6 +119,7 @@ fn serve(shared: &Shared, thread: u32, directory: Directory) {
     let left = AtomicU32::new(shared.job.clients_of(thread).len() as u32);
     let run = || -> Result<(), String> {
         let directory = prepare_thread(&shared.job, directory)?;
+        act(shared)?;
         replay(shared, thread, directory, &left)
     };
     match catch_unwind(AssertUnwindSafe(run)) {
@@ -143,6 +146,34 @@ fn prepare_thread(job: &DiskJob, directory: Directory) -> Result<Directory, Stri
         return Ok(Directory::Fd(open_root(job)?.into_raw_fd()));
     }
     Ok(directory)
+}
+
+/// Becomes whom the run asks for, before there is a ring, and tells what the kernel makes of it.
+fn act(shared: &Shared) -> Result<(), String> {
+    let job = &shared.job;
+    if job.caller.is_none() && !job.asks_walk {
+        return Ok(());
+    }
+    let held = match &job.caller {
+        Some(caller) => {
+            let held = caller.take().map_err(|error| error.to_string())?;
+            make_dumpable(); // the last thread to change leaves it so
+            held
+        }
+        None => Held::of_this_thread().ok_or("/proc/thread-self/status cannot be read")?,
+    };
+    let unreachable = |errno| {
+        format!(
+            "uid {} cannot reach {}: {}; a directory above is closed to it",
+            held.uids[3],
+            job.root.display(),
+            crate::host::errno::describe(errno)
+        )
+    };
+    let walk = job.asks_walk.then(|| walk_rcu(&job.root)).transpose().map_err(unreachable)?;
+    let held = Box::new(held);
+    let _ = shared.events.send(Event::Acts { disk: job.disk, held, walk });
+    Ok(())
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> String {

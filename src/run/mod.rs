@@ -8,6 +8,7 @@
 
 mod ask;
 mod clean;
+mod conditions;
 mod cpus;
 mod descriptors;
 mod direct;
@@ -34,6 +35,7 @@ mod traffic;
 mod window;
 mod worker;
 
+pub use conditions::{Conditions, DirOwner, Dirs, MountAcl};
 pub use request::{DEFAULT_TIME, Preset, RunRequest, default_warmup};
 pub use worker::run as run_worker;
 

@@ -1,8 +1,10 @@
 //! Engine and threads of the disks' pools, and whether the machine's limits have room for them.
 
+use super::conditions::Conditions;
 use super::descriptors::Descriptors;
 use super::{RunError, RunRequest};
 use crate::engine::rings_are_usable;
+use crate::host::caller::Caller;
 use crate::host::limits;
 use crate::plan::{EngineKind, Routes, threads_per_disk};
 use crate::units::format_bytes;
@@ -16,6 +18,10 @@ pub(super) struct Pools {
     pub(super) fallback: Option<String>,
     /// Threads per disk.
     pub(super) threads: u32,
+    /// Whom the threads become.
+    pub(super) caller: Option<Caller>,
+    /// Whether they run under conditions, and say what they find.
+    pub(super) asks_walk: bool,
 }
 
 impl Pools {
@@ -34,7 +40,9 @@ impl Pools {
         let threads = request.threads_per_disk.unwrap_or(default).min(clients);
         let per_thread = clients.div_ceil(threads);
         files.check_thread(per_thread, default)?;
-        let mut pools = Self { engine: request.engine, fallback: None, threads };
+        let (engine, fallback, caller) = (request.engine, None, None);
+        let asks_walk = request.conditions != Conditions::default();
+        let mut pools = Self { engine, fallback, threads, caller, asks_walk };
         pools.check_rings(per_thread, threads.saturating_mul(disks as u32), warnings)?;
         if pools.engine == EngineKind::Sync {
             pools.threads = clients;
@@ -45,6 +53,11 @@ impl Pools {
     /// What was said of the ways of calls, where the engine has a choice.
     pub(super) fn routes<'r>(&self, request: &'r RunRequest) -> Option<&'r Routes> {
         (self.engine == EngineKind::Hybrid).then_some(&request.load.routes)
+    }
+
+    /// Whether there is something that the threads must not be able to open.
+    pub(super) fn drops_root(&self) -> bool {
+        self.caller.as_ref().is_some_and(|caller| caller.uid != 0)
     }
 
     /// Whether threads may have a second one that stands in for them.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::ask::{Answers, ask_all, no_answer};
+use super::conditions::{Found, Resolved, refuse_remounts, resolve};
 use super::cpus::refuse_missing_cpus;
 use super::loads::{Assigned, Programs};
 use super::pools::Pools;
@@ -35,6 +36,8 @@ pub(super) struct ReadyDisk {
     pub(super) direct: Option<DirectIo>,
     /// Whether another disk of the run is on the same file system.
     pub(super) same_fs: bool,
+    /// Under which conditions clients work there; known once its run directory is made.
+    pub(super) found: Found,
 }
 
 impl ReadyDisk {
@@ -80,6 +83,8 @@ pub(super) struct Prepared {
     pub(super) buffers: u64,
     /// Engine and threads of every disk.
     pub(super) pools: Pools,
+    /// Whom clients act as, and what their directories are like.
+    pub(super) resolved: Resolved,
 }
 
 /// Looks at everything that a request names. A disk that does not answer is among `stragglers`
@@ -95,6 +100,7 @@ pub(super) fn prepare(
     let assigned = programs.assign(request, &paths)?;
     let handles = assigned.iter().map(|load| load.handles).max().unwrap_or(0);
     refuse_missing_cpus(&request.load.cpus)?;
+    let resolved = resolve(request)?;
     let pools = Pools::choose(request, paths.len(), handles, &mut warnings)?;
     let buffers = assigned.iter().map(|load| load.buffer_bytes(request.clients)).sum();
     pools.check_limits(request, paths.len(), buffers, &mut warnings)?;
@@ -105,7 +111,8 @@ pub(super) fn prepare(
         return Err(RunError::cannot(format!("no disk can be used\n{}", reasons.join("\n"))));
     }
     let disks = join_facts(request, found, &mut warnings)?;
-    Ok(Prepared { disks, left_out, warnings, handles, buffers, pools })
+    warnings.extend(refuse_remounts(&request.conditions, &disks)?);
+    Ok(Prepared { disks, left_out, warnings, handles, buffers, pools, resolved })
 }
 
 /// What was found out about the disks.
@@ -205,6 +212,7 @@ fn join_facts(
         programs: load.programs,
         granules: load.granules,
         direct: None,
+        found: Found::default(),
         check,
     };
     Ok(checks.into_iter().zip(loads).enumerate().map(ready).collect())

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::conditions::Conditions;
 use crate::output::{Format, Mode};
 use crate::plan::{Data, EngineKind, Load, Timing};
 use crate::units::format_duration;
@@ -51,6 +52,8 @@ pub struct RunRequest {
     pub progress: Mode,
     /// Directories between the run directory and the clients'.
     pub depth: u32,
+    /// Whose credentials, which ACLs.
+    pub conditions: Conditions,
     /// Skip bad lines of loadfiles.
     pub lenient: bool,
     /// Say what would be done, and do nothing.
@@ -117,6 +120,10 @@ impl RunRequest {
         for (word, _) in flags.iter().filter(|(_, set)| *set) {
             text.push(' ');
             text.push_str(word);
+        }
+        if self.conditions != Conditions::default() {
+            text.push(' ');
+            text.push_str(&self.conditions.text());
         }
         text
     }

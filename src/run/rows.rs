@@ -11,6 +11,7 @@ use crate::op::OpKind;
 use crate::output::{Column, Row, Status, fill_hist, fill_op};
 
 use super::RunRequest;
+use super::conditions::Dirs;
 use super::live::{Cost, LiveDisk};
 use super::outcome::Outcome;
 use super::pools::Pools;
@@ -48,6 +49,7 @@ impl RowMaker {
             .set(Column::Kernel, host.kernel.release.clone())
             .set(Column::HostState, &sha256[..12.min(sha256.len())])
             .set(Column::HostSha256, sha256.as_str())
+            .set(Column::Cred, request.conditions.act_as.clone())
             .set(Column::Uid, rustix::process::geteuid().as_raw())
             .set(Column::Gid, rustix::process::getegid().as_raw())
             .set(Column::Engine, pools.engine.word())
@@ -57,6 +59,9 @@ impl RowMaker {
             .set(Column::Threads, pools.threads)
             .set(Column::Seed, request.load.seed);
         set_options(&mut base, request);
+        if let Some(dirs) = &request.conditions.dirs {
+            set_dirs(&mut base, dirs);
+        }
         Self { base, hist: request.hist, interval_ops: request.interval_ops }
     }
 
@@ -110,11 +115,13 @@ impl RowMaker {
         let mut rows = Vec::new();
         for (kind, summary) in outcome.totals.iter() {
             let mut row = self.summary_row(Some(&disk.ready), kind.word(), summary, outcome, run);
+            set_caller(&mut row, disk);
             set_rates(&mut row, outcome.rates(Some(kind)));
             rows.push(row);
         }
         let all = outcome.totals.all();
         let mut row = self.summary_row(Some(&disk.ready), "all", &all, outcome, run);
+        set_caller(&mut row, disk);
         set_rates(&mut row, outcome.rates(None));
         set_cost(&mut row, &disk.cost, all.tally.ops);
         traffic::set(&mut row, disk.traffic.as_ref());
@@ -260,6 +267,7 @@ fn set_options(row: &mut Row, request: &RunRequest) {
         .set(Column::RateOps, load.rate)
         .set(Column::Data, data_word(load.data))
         .set(Column::Depth, request.depth)
+        .set(Column::MountAcl, request.conditions.mount_acl.word())
         .set(Column::PathMode, load.path.word())
         .set(Column::Timestamps, timing_text(load.timing))
         .set(Column::SyncOpen, load.sync_open)
@@ -273,7 +281,26 @@ fn set_options(row: &mut Row, request: &RunRequest) {
         .set(Column::Cpus, if load.cpus.is_empty() { "all".into() } else { cpus_text(&load.cpus) });
 }
 
+fn set_dirs(row: &mut Row, dirs: &Dirs) {
+    row.set(Column::DirOwner, dirs.owner.word())
+        .set(Column::DirMode, format!("{:04o}", dirs.mode))
+        .set(Column::DirAcl, u64::from(dirs.acl))
+        .set(Column::AclMatch, dirs.acl_match)
+        .set(Column::DefaultAcl, dirs.default_acl);
+}
+
+/// What the threads of a disk were found to be.
+fn set_caller(row: &mut Row, disk: &LiveDisk) {
+    if let Some((uid, gid)) = disk.held {
+        row.set(Column::Uid, uid).set(Column::Gid, gid);
+    }
+    row.set(Column::WalkRcu, disk.walk_rcu());
+}
+
 fn set_disk(row: &mut Row, disk: &ReadyDisk) {
+    row.set(Column::AclEffective, disk.found.acl_effective)
+        .set(Column::AclEntries, disk.found.acl_entries)
+        .set(Column::Relation, disk.found.relation);
     let sums: Vec<_> = disk.programs.iter().map(|program| program.sha256.as_str()).collect();
     row.set(Column::Disk, disk.label())
         .set(Column::Loadfile, disk.load_names())

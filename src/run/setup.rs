@@ -4,7 +4,7 @@ use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Arc, mpsc};
 
-use rustix::fs::XattrFlags;
+use rustix::fs::{Mode, OFlags, XattrFlags};
 use rustix::io::Errno;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -16,9 +16,9 @@ use super::prepare::{LeftOut, ReadyDisk};
 use super::{RunError, RunRequest, Straggler};
 use crate::engine::{DOS_ATTRIBUTE, Watch};
 use crate::front::{FromWorker, Link, MadeTree};
-use crate::host::tree::RunTree;
+use crate::host::tree::{RunTree, TreeSpec};
 use crate::output::Status;
-use crate::pool::{self, DiskJob, Event, Gate};
+use crate::pool::{self, CLOSED_FILE, DiskJob, Event, Gate};
 
 /// The run directories.
 pub(super) struct Made {
@@ -32,12 +32,13 @@ pub(super) struct Made {
 /// be used after all is left out. After an error none of them is left.
 pub(super) async fn make_trees(
     request: &RunRequest,
+    spec: &TreeSpec,
     run_id: &str,
     disks: Vec<ReadyDisk>,
     link: &mut Link,
     stragglers: &mut Vec<Straggler>,
 ) -> Result<Made, RunError> {
-    let mut made = make_each(request, run_id, disks, link, stragglers).await?;
+    let mut made = make_each(request, spec, run_id, disks, link, stragglers).await?;
     let checked = if request.load.direct { direct::check(&mut made, stragglers) } else { Ok(()) };
     if checked.is_err() {
         for held in std::mem::take(&mut made.trees) {
@@ -53,6 +54,7 @@ pub(super) async fn make_trees(
 
 async fn make_each(
     request: &RunRequest,
+    spec: &TreeSpec,
     run_id: &str,
     disks: Vec<ReadyDisk>,
     link: &mut Link,
@@ -61,8 +63,8 @@ async fn make_each(
     let questions = disks.iter().enumerate().map(|(index, disk)| {
         // Two disks may be one directory under two names: no two trees are called the same.
         let (path, name) = (disk.check.label.clone(), format!("{run_id}-{index}"));
-        let depth = request.depth;
-        move || RunTree::create(&path, &name, depth)
+        let spec = spec.clone();
+        move || RunTree::create(&path, &name, &spec)
     });
     let Answers { in_time: trees, late } = ask_all(questions)?;
     let (mut made, mut left_out) = (Vec::new(), Vec::new());
@@ -125,6 +127,21 @@ fn probe(request: &RunRequest, root: BorrowedFd<'_>) -> Result<(), (&'static str
     Ok(())
 }
 
+/// Makes the file that threads must not be able to open once they have given up being root.
+pub(super) fn make_closed_files(trees: &[Held]) -> Result<(), RunError> {
+    for Held { ready, tree, .. } in trees {
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+        let path = format!("../{CLOSED_FILE}");
+        rustix::fs::openat(tree.root_fd(), path, flags, Mode::RUSR | Mode::WUSR).map_err(
+            |errno| {
+                let why = crate::host::errno::describe(errno);
+                RunError::cannot(format!("{}: cannot make a file of root's: {why}", ready.label()))
+            },
+        )?;
+    }
+    Ok(())
+}
+
 /// Starts the pools of all disks.
 pub(super) fn start_pools(
     request: &RunRequest,
@@ -153,6 +170,9 @@ pub(super) fn start_pools(
             threads: pools.threads,
             engine: pools.engine,
             in_memory: ready.in_memory(),
+            caller: pools.caller.clone(),
+            asks_walk: pools.asks_walk,
+            has_closed_file: pools.drops_root(),
             load: Arc::clone(&load),
             keep_passes: request.pass_rows,
         };

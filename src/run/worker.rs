@@ -12,6 +12,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 
 use super::clean::{self, Left, Removed};
+use super::conditions::Remounts;
 use super::direct;
 use super::drain::{Drained, drain};
 use super::dry_run;
@@ -126,17 +127,23 @@ impl Worker<'_> {
             self.say_dry_run(&prepared);
             return Ok(None);
         }
-        let mut outlet = Outlet::open(self.request)?;
-        let host = HostFacts::read();
-        let run_id = run_id();
+        let outlet = Outlet::open(self.request)?;
+        self.run_prepared(prepared, outlet).await.map(Some)
+    }
+
+    async fn run_prepared(
+        &mut self,
+        prepared: Prepared,
+        mut outlet: Outlet,
+    ) -> Result<(Left, u8), RunError> {
+        let (host, run_id, started) = (HostFacts::read(), run_id(), boot_time());
         let rows = RowMaker::new(self.request, &host, &run_id, &prepared.pools);
-        let started = boot_time();
-        let Prepared { disks, mut left_out, pools, .. } = prepared;
-        let stragglers = &mut self.stragglers;
-        let made = make_trees(self.request, &run_id, disks, self.link, stragglers).await;
+        let Prepared { disks, mut left_out, mut pools, resolved, .. } = prepared;
+        let (stragglers, spec) = (&mut self.stragglers, &resolved.tree);
+        let made = make_trees(self.request, spec, &run_id, disks, self.link, stragglers).await;
         let made = made.inspect_err(|_| outlet.discard(self.request))?;
         left_out.extend(made.left_out);
-        let trees = made.trees;
+        let mut trees = made.trees;
         for warning in direct::warnings(trees.iter().map(|held| &held.ready)) {
             self.progress.note(&format!("warning: {warning}"));
         }
@@ -146,6 +153,16 @@ impl Worker<'_> {
         if trees.is_empty() {
             outlet.discard(self.request);
             return Err(RunError::cannot("no disk can be used"));
+        }
+        pools.caller.clone_from(&resolved.caller);
+        let mut remounts = Remounts::default();
+        let set_up = self.set_up(&resolved, &pools, &mut trees, &run_id, &mut remounts).await;
+        if let Err(error) = set_up {
+            // Only with ACLs as they were can what has ACLs be removed as it was made.
+            self.set_back(remounts).await;
+            self.remove(trees).await;
+            outlet.discard(self.request);
+            return Err(error);
         }
         let gate = Arc::new(Gate::default());
         let (sender, events) = event_channel()?;
@@ -160,14 +177,17 @@ impl Worker<'_> {
                 error.code
             }
             Ok(measured) => {
+                let held = self.still_holds(&resolved, &measured.disks);
                 let code = self.report(&measured, &left_out, &mut outlet, &rows);
                 let names = device_names(measured.disks.iter().map(|disk| &disk.ready));
                 self.write_host(&host, &run_id, &names, &measured.run, &mut outlet, started);
                 left.take(measured.disks, measured.events);
-                self.finish(&mut outlet, code)
+                let code = self.finish(&mut outlet, code);
+                if held { code } else { 3 }
             }
         };
-        Ok(Some((left, code)))
+        let code = if self.set_back(remounts).await { code } else { code.max(1) };
+        Ok((left, code))
     }
 
     /// One measured window on disks whose threads wait at the gate.

@@ -8,6 +8,7 @@ mod common;
 mod builtin;
 mod calls;
 mod client_txt;
+mod conditions;
 mod data;
 mod direct;
 mod disks;

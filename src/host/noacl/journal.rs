@@ -23,7 +23,7 @@ pub struct Entry {
     /// The run that made it.
     pub run_id: String,
     /// The processes that are to undo it: the one that made it, and the one that watches that.
-    pub pids: [u32; 2],
+    pub owners: [Owner; 2],
     /// The boot in which it was made.
     pub boot_id: String,
     /// Where the file system was mounted then.
@@ -32,6 +32,35 @@ pub struct Entry {
     pub device: (u32, u32),
     /// Whether ACLs were in force before.
     pub acls_in_force: bool,
+}
+
+/// A process, told from a later one with the same number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Owner {
+    /// Its number.
+    pub pid: u32,
+    /// When it was started, in the kernel's ticks since boot.
+    pub start: u64,
+}
+
+impl Owner {
+    fn of(pid: u32) -> Self {
+        Self { pid, start: state_and_start(pid).map_or(0, |(_, start)| start) }
+    }
+
+    /// Whether it still runs: one that is dead and waits to be reaped does not.
+    fn runs(&self) -> bool {
+        state_and_start(self.pid)
+            .is_some_and(|(state, start)| start == self.start && !matches!(state, 'Z' | 'X'))
+    }
+}
+
+/// State and start time in /proc/PID/stat: fields 3 and 22; the name before them may hold anything.
+fn state_and_start(pid: u32) -> Option<(char, u64)> {
+    let stat = procfs::raw(format!("/proc/{pid}/stat"))?;
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    let state = fields.next()?.chars().next()?;
+    Some((state, fields.nth(18)?.parse().ok()?))
 }
 
 /// A journal file.
@@ -60,7 +89,7 @@ impl Journal {
     pub fn write(run_id: &str, mount: &MountFacts, acls_in_force: bool) -> Result<Self, HostError> {
         let entry = Entry {
             run_id: run_id.to_owned(),
-            pids: [std::process::id(), parent()],
+            owners: [std::process::id(), parent()].map(Owner::of),
             boot_id: boot_id(),
             mount_point: mount.mount_point.clone(),
             device: (mount.major, mount.minor),
@@ -93,9 +122,9 @@ impl Journal {
     /// The process that is still there to undo it.
     #[must_use]
     pub fn owner(&self) -> Option<u32> {
-        let runs = |pid: &&u32| Path::new(&format!("/proc/{pid}")).exists();
         let here = self.entry.boot_id == boot_id();
-        self.entry.pids.iter().find(runs).filter(|_| here).copied()
+        let alive = self.entry.owners.iter().find(|owner| owner.runs());
+        alive.filter(|_| here).map(|owner| owner.pid)
     }
 
     /// Sets the one option back, verifies it, and removes the file.

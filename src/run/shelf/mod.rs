@@ -28,6 +28,7 @@ use super::worker::{Worker, boot_time, run_id};
 use super::{Preset, RunError, RunRequest, notes};
 use crate::host::facts::HostFacts;
 use crate::host::sample::HostSample;
+use crate::host::tree::TreeSpec;
 use crate::output::Progress;
 use crate::plan::EngineKind;
 use facts::ShelfDisk;
@@ -78,7 +79,15 @@ impl Worker<'_> {
         let rows = RowMaker::new(self.request, &host, &experiment_id, &prepared.pools);
         let mut left_out = prepared.left_out;
         let (disks, stragglers) = (prepared.disks, &mut self.stragglers);
-        let made = make_trees(self.request, &experiment_id, disks, self.link, stragglers).await;
+        let made = make_trees(
+            self.request,
+            &TreeSpec::default(),
+            &experiment_id,
+            disks,
+            self.link,
+            stragglers,
+        )
+        .await;
         let made = made.inspect_err(|_| outlet.discard(self.request))?;
         left_out.extend(made.left_out);
         for disk in &left_out {

@@ -1,0 +1,107 @@
+//! Arguments of the permission conditions of a run.
+
+use clap::{Args, ValueEnum};
+
+use crate::run::{Conditions, DirOwner, Dirs, MountAcl};
+
+/// Directories between disk and clients when something is said of them.
+pub(super) const DEPTH: u32 = 4;
+
+/// Under which permissions.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Permissions")]
+pub(super) struct ConditionArgs {
+    /// Act as a user: a name of /etc/passwd, or numbers; only root can choose
+    #[arg(long = "as", value_name = "USER[:GROUP]")]
+    act_as: Option<String>,
+    /// Give clients the user's groups of /etc/group, too [default: the one group alone]
+    #[arg(long, requires = "act_as", hide_short_help = true)]
+    keep_groups: bool,
+    /// ACLs in force or not for the time of the run: remounts where the file system has noacl
+    #[arg(long, value_enum, default_value_t = MountAclArg::Keep)]
+    mount_acl: MountAclArg,
+    /// Remount although others use the file system
+    #[arg(long, hide_short_help = true)]
+    force: bool,
+    /// Whose the directories between disk and clients are [default: third, if one of these is given]
+    #[arg(long, value_enum, hide_short_help = true)]
+    dir_owner: Option<DirOwnerArg>,
+    /// Permission bits of these directories, octal [default: 0755]
+    #[arg(long, value_name = "MODE", value_parser = parse_mode, hide_short_help = true)]
+    dir_mode: Option<u32>,
+    /// Users that the ACL of each of these directories names [default: 0, no ACL]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=8000),
+          hide_short_help = true)]
+    dir_acl: Option<u32>,
+    /// Whether the first of these users is the caller
+    #[arg(long, value_name = "yes|no", requires = "dir_acl", value_parser = parse_yes_no,
+          hide_short_help = true)]
+    acl_match: Option<bool>,
+    /// Let files and directories of the clients inherit the ACL
+    #[arg(long, requires = "dir_acl", hide_short_help = true)]
+    default_acl: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum MountAclArg {
+    /// As they are
+    Keep,
+    /// In force
+    On,
+    /// Not in force
+    Off,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum DirOwnerArg {
+    /// Root
+    Root,
+    /// Whom the clients act as
+    Caller,
+    /// A user who is neither
+    Third,
+}
+
+impl ConditionArgs {
+    pub(super) fn conditions(self) -> Conditions {
+        let said = self.dir_owner.is_some() || self.dir_mode.is_some() || self.dir_acl.is_some();
+        let owner = match self.dir_owner {
+            Some(DirOwnerArg::Root) => DirOwner::Root,
+            Some(DirOwnerArg::Caller) => DirOwner::Caller,
+            Some(DirOwnerArg::Third) | None => DirOwner::Third,
+        };
+        let dirs = Dirs {
+            owner,
+            mode: self.dir_mode.unwrap_or(0o755),
+            acl: self.dir_acl.unwrap_or(0),
+            acl_match: self.acl_match.unwrap_or(false),
+            default_acl: self.default_acl,
+        };
+        Conditions {
+            act_as: self.act_as,
+            keep_groups: self.keep_groups,
+            mount_acl: match self.mount_acl {
+                MountAclArg::Keep => MountAcl::Keep,
+                MountAclArg::On => MountAcl::On,
+                MountAclArg::Off => MountAcl::Off,
+            },
+            force: self.force,
+            dirs: said.then_some(dirs),
+        }
+    }
+}
+
+fn parse_mode(text: &str) -> Result<u32, String> {
+    match u32::from_str_radix(text, 8) {
+        Ok(mode) if mode <= 0o7777 => Ok(mode),
+        _ => Err("expected permission bits in octal, such as 0755".into()),
+    }
+}
+
+fn parse_yes_no(text: &str) -> Result<bool, String> {
+    match text {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err("expected yes or no".into()),
+    }
+}
