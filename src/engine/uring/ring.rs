@@ -13,6 +13,11 @@ use super::seat::Seat;
 /// Longest submission queue. What it holds goes to the kernel with one call; how many calls can
 /// be in flight does not depend on it.
 const SQ_MAX: u32 = 128;
+/// So many queued entries go to the kernel without waiting for the end of the turn. With all at its
+/// end the disk idles while clients are polled: 32 direct reads of 4 KiB in flight on a loop device
+/// gave 141,000 a second so, 192,000 with 4 (medians of 3; 2 and 1 were within 5 % of that, for more
+/// CPU time a read).
+const EAGER: usize = 4;
 /// Longest completion queue that the kernel makes.
 const CQ_MAX: u32 = 65_536;
 /// Pauses before a setup without memory is tried again: the kernel takes rings down later than
@@ -99,6 +104,9 @@ impl Ring {
     pub(super) unsafe fn push(&mut self, entry: &squeue::Entry) -> io::Result<()> {
         // SAFETY: the caller's promise.
         while unsafe { self.uring.submission().push(entry) }.is_err() {
+            self.submit()?;
+        }
+        if self.uring.submission().len() >= EAGER {
             self.submit()?;
         }
         Ok(())
