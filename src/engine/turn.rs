@@ -47,6 +47,8 @@ const NEXT_CALL: u32 = 8;
 /// The turn of one pool thread and its stand-in.
 #[derive(Debug)]
 pub struct Turn {
+    /// The pool thread's number in the kernel.
+    thread: i32,
     word: AtomicU32,
     calls: AtomicU32,
     wants: [AtomicBool; 2],
@@ -60,9 +62,10 @@ pub struct Turn {
 }
 
 impl Default for Turn {
-    /// The pool thread's turn.
+    /// The turn of the calling thread, as the pool thread.
     fn default() -> Self {
         Self {
+            thread: rustix::thread::gettid().as_raw_nonzero().get(),
             word: AtomicU32::new(Who::Primary.held()),
             calls: AtomicU32::new(0),
             wants: [AtomicBool::new(false), AtomicBool::new(false)],
@@ -106,14 +109,18 @@ impl Turn {
         self.give(Who::StandIn);
     }
 
-    /// Gives the turn to the stand-in if the pool thread is still in the call in which it was
-    /// at the last look; `seen` is what remains of that look. To be called every so often, by one
-    /// thread.
-    pub fn relieve(&self, seen: &mut u32) {
+    /// Gives the turn to the stand-in if the pool thread is still in the call in which it was at the
+    /// last look, and `sleeps`: one that only waits for a CPU is held up by nothing that a stand-in
+    /// would not wait for, too. `seen` is what remains of the last look. To be called every so often,
+    /// by one thread.
+    pub fn relieve(&self, seen: &mut u32, sleeps: impl FnOnce(i32) -> bool) {
         let word = self.word.load(SeqCst);
         let held_up = word & AWAY != 0 && word == *seen && !self.over.load(SeqCst);
         let stand_in = Who::StandIn.held();
-        if held_up && self.word.compare_exchange(word, stand_in, SeqCst, SeqCst).is_ok() {
+        if held_up
+            && sleeps(self.thread)
+            && self.word.compare_exchange(word, stand_in, SeqCst, SeqCst).is_ok()
+        {
             self.ring_bell();
         }
         *seen = word;

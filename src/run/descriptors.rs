@@ -4,9 +4,9 @@
 use super::{RunError, RunRequest};
 use crate::host::limits;
 
-/// Descriptors of a pool thread beside those of its clients: the run directory, a file below /proc
-/// and a ring, the last two for its stand-in, too, and the directories of a Deltree.
-const THREAD: u64 = 10;
+/// Descriptors of a pool thread beside those of its clients: the run directory, two files below
+/// /proc and a ring, one of each for its stand-in, too, and the directories of a Deltree.
+const THREAD: u64 = 11;
 /// Of a client beside its handles: a directory that is searched, or a file whose handle number is
 /// about to be used again.
 const CLIENT: u64 = 1;

@@ -26,8 +26,8 @@ use crate::plan::Routes;
 pub use route::Backing;
 use route::{Route, has_operation, only_looks, route};
 use rule::{Plan, Rule};
-use watch::Waited;
 pub use watch::Watch;
+use watch::{RunDelay, Waited};
 
 /// Serves the clients of one thread, or of one thread and its stand-in.
 #[derive(Debug)]
@@ -42,6 +42,8 @@ struct Inner<'a> {
     clients: u32,
     routes: [Cell<Route>; CallKind::COUNT],
     rules: [Cell<Rule>; CallKind::COUNT],
+    /// Of the pool thread.
+    delay: RunDelay,
     /// Calls that only the pool thread can make, from when it was held up.
     deferred: RefCell<Vec<(ClientIndex, CallKind, Call)>>,
 }
@@ -71,6 +73,7 @@ impl<'a> HybridEngine<'a> {
             clients: layouts.len() as u32,
             routes: std::array::from_fn(start),
             rules: std::array::from_fn(rule),
+            delay: RunDelay::of_this_thread(),
             deferred: RefCell::default(),
         };
         Ok(Self { relay: Relay::new(turn, inner) })
@@ -133,9 +136,9 @@ impl<'a> HybridEngine<'a> {
             Plan::Ring if has_operation(kind) => inner.ring.through(client, kind, call),
             Plan::Ring => self.at_once(inner, client, kind, call, Way::Aside),
             Plan::Timed => {
-                let waited = Waited::begin();
+                let waited = Waited::begin(&inner.delay);
                 let step = self.at_once(inner, client, kind, call, Way::Inline);
-                rule.waited(waited.end_ns());
+                rule.waited(waited.end_ns(&inner.delay));
                 cell.set(rule);
                 step
             }
