@@ -29,14 +29,16 @@ use super::sync::execute;
 use super::{Call, CallKind, CallResult, ClientIndex, Control, Engine, Slot, SlotLayout, Step};
 use super::{now_ns, sys};
 use lane::Lane;
-use ring::{NOBODY, Ring};
+use ring::{NOBODY, Ring, expect_ring};
 use seat::{Seat, Stage};
 use waits::{Waits, is_taken};
 
-/// Calls that a client may make in a row without waiting before it is the others' turn.
-const BUDGET: u32 = 64;
+/// Calls that a client may make in a row without waiting before it is the others' turn. Each change
+/// of clients finds caches that another one has filled: with 64 and 16 cached ext4 gave 0.87 of a
+/// thread per client's operations, with these 0.93 (16 clients on 2 threads, medians of 3 pairs).
+const BUDGET: u32 = 256;
 /// The same while calls are in the kernel, which somebody may be waiting for.
-const SHORT_BUDGET: u32 = 16;
+const SHORT_BUDGET: u32 = 128;
 
 /// Serves the clients of one thread by one ring, or by two if a stand-in helps it.
 #[derive(Debug)]
@@ -326,13 +328,6 @@ impl<'a> UringEngine<'a> {
 #[cold]
 fn no_ring() -> ! {
     panic!("this thread has no ring")
-}
-
-/// An error of the ring itself is a defect: the thread ends, and its disk's result says so.
-fn expect_ring(result: io::Result<()>) {
-    if let Err(error) = result {
-        panic!("io_uring_enter: {error}");
-    }
 }
 
 impl Engine for UringEngine<'_> {

@@ -177,6 +177,13 @@ fn tolerate(result: io::Result<usize>) -> io::Result<()> {
     }
 }
 
+/// An error of the ring itself is a defect: the thread ends, and its disk's result says so.
+pub(super) fn expect_ring(result: io::Result<()>) {
+    if let Err(error) = result {
+        panic!("io_uring_enter: {error}");
+    }
+}
+
 /// Sets a ring up with what makes it fastest, or with the most of it that the kernel knows; and
 /// with less memory if there is not enough.
 fn set_up(clients: u32) -> io::Result<IoUring> {
