@@ -24,6 +24,7 @@ use tokio::time::Instant;
 pub use link::{FromWorker, Link, MadeTree, ToWorker};
 
 use crate::host::limits;
+use crate::host::process::{self, STARTED};
 use crate::host::signals::stays_ignored;
 use mounts::Mounts;
 pub use mounts::{RESTORER, restore, undo};
@@ -92,7 +93,7 @@ fn start_worker(args: &[OsString]) -> std::io::Result<(Link, Child)> {
     if let Some((name, rest)) = args.split_first() {
         command.arg0(name).args(rest);
     }
-    command.env(WORKER, "1").stdin(Stdio::from(OwnedFd::from(theirs)));
+    command.env(WORKER, "1").env(STARTED, process::now()).stdin(Stdio::from(OwnedFd::from(theirs)));
     let child = Command::from(command).spawn()?;
     ours.set_nonblocking(true)?;
     Ok((Link::new(UnixStream::from_std(ours)?), child))

@@ -1,27 +1,32 @@
-//! When a process began.
+//! When the program was started, as its first process tells the second one. The kernel's start time of
+//! a process would not do: it is that of whoever ran `exec`, and a shell or cargo may have lived long.
 
 use std::time::Duration;
 
-use super::procfs;
+use rustix::time::{ClockId, clock_gettime};
 
-/// How long ago the parent of this process was started, to 10 ms; `None` if that cannot be read.
+/// Environment variable of the second process: [`now`] of the first.
+pub const STARTED: &str = "JBODBENCH_STARTED";
+
+/// Nanoseconds of the monotonic clock, as text.
 #[must_use]
-pub fn age_of_parent() -> Option<Duration> {
-    let parent = rustix::process::getppid()?.as_raw_nonzero();
-    let stat = procfs::raw(format!("/proc/{parent}/stat"))?;
-    let began = Duration::from_secs_f64(start_ticks(&stat)? as f64 / ticks_per_second());
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-    Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec.unsigned_abs() as u32).checked_sub(began)
+pub fn now() -> String {
+    nanoseconds().to_string()
 }
 
-fn ticks_per_second() -> f64 {
-    rustix::param::clock_ticks_per_second() as f64
+/// How long ago the first process was started, by what it left in the environment.
+#[must_use]
+pub fn since_start() -> Option<Duration> {
+    since(&std::env::var(STARTED).ok()?)
 }
 
-/// The 22nd word of /proc/PID/stat: ticks from boot to the start. The second, a name in brackets,
-/// may hold anything.
-fn start_ticks(stat: &str) -> Option<u64> {
-    stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
+fn since(started: &str) -> Option<Duration> {
+    nanoseconds().checked_sub(started.parse().ok()?).map(Duration::from_nanos)
+}
+
+fn nanoseconds() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs()
 }
 
 #[cfg(test)]
@@ -29,16 +34,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_with_brackets_is_no_hindrance() {
-        let stat = "7 (a) b (c)) S 1 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 99 9";
-        assert_eq!(start_ticks(stat), Some(4711));
-    }
-
-    #[test]
-    fn the_parent_is_older_than_this_test() {
-        let (before, pause) = (age_of_parent().unwrap(), Duration::from_millis(50));
-        std::thread::sleep(pause);
-        let grown = age_of_parent().unwrap() - before;
-        assert!(grown >= pause - Duration::from_millis(1), "{grown:?}");
+    fn time_goes_on() {
+        let started = now();
+        std::thread::sleep(Duration::from_millis(20));
+        let passed = since(&started).unwrap();
+        assert!(
+            (Duration::from_millis(20)..Duration::from_secs(5)).contains(&passed),
+            "{passed:?}"
+        );
+        assert_eq!(since("soon"), None);
+        assert_eq!(since(&u64::MAX.to_string()), None);
     }
 }

@@ -13,7 +13,7 @@ use super::window::{Cut, Window};
 use super::{RunError, RunRequest};
 use crate::engine::now_ns;
 use crate::front::{Link, ToWorker};
-use crate::host::process::age_of_parent;
+use crate::host::process::since_start;
 use crate::host::sample::{HostSample, dirty_bytes};
 use crate::metrics::{DiskTotals, OpSummary};
 use crate::output::{Frame, FrameDisk, FrameTotal, Goal, Phase, Progress};
@@ -135,7 +135,7 @@ impl<'a> Meter<'a> {
             self.next_interval_ns = start_ns + nanos(interval);
         }
         (self.last_frame_ns, self.next_frame_ns) = (now_ns(), now_ns() + nanos(FRAME));
-        self.start_up = age_of_parent();
+        self.start_up = since_start();
         gate.open();
         self.disks.iter().for_each(|disk| disk.state.control.start());
     }
