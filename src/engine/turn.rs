@@ -54,7 +54,8 @@ pub struct Turn {
     wants: [AtomicBool; 2],
     /// The pool thread has nothing to do, or waits for its turn: it is not in a call.
     present: AtomicBool,
-    /// The stand-in has something to do.
+    /// The stand-in has something to do. Only it writes this, and only in its turn: who reads it in
+    /// the other's finds what is true.
     busy: AtomicBool,
     /// What the stand-in sleeps on.
     bell: AtomicU32,
@@ -135,7 +136,6 @@ impl Turn {
     }
 
     fn ring_bell(&self) {
-        self.busy.store(true, SeqCst);
         self.bell.fetch_add(1, SeqCst);
         wake(&self.bell);
         wake(&self.word);
@@ -199,6 +199,7 @@ impl Turn {
         loop {
             let bell = self.bell.load(SeqCst);
             if self.word.load(SeqCst) == Who::StandIn.held() {
+                self.busy.store(true, SeqCst);
                 return true;
             }
             if self.over.load(SeqCst) {

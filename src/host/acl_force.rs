@@ -4,8 +4,10 @@
 //! an ACL does: EOPNOTSUPP where it is off, ENODATA or an ACL where it is on. Mount options say less:
 //! ext4 (since 6.1), xfs and tmpfs have none for it, and overlayfs takes `noacl` and ignores it.
 
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
 
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use serde::Serialize;
 
@@ -46,6 +48,16 @@ impl Answer {
             Err(ReadError::Errno(Errno::OPNOTSUPP)) => Self::Off,
             Err(error) => Self::Unknown(error),
         }
+    }
+
+    /// Asks a directory by its path, which must end in no link.
+    ///
+    /// # Errors
+    /// The errno of opening it (O_PATH).
+    pub fn of_dir(dir: &Path) -> Result<Self, Errno> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let dir = rustix::fs::open(dir, flags, Mode::empty())?;
+        Ok(Self::of(dir.as_fd()))
     }
 
     /// What it means on a type of file system (`ext4`, `overlay`, as the mount table names it).

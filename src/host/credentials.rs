@@ -53,8 +53,7 @@ impl Credentials {
     #[must_use]
     pub fn of_account(account: &Account) -> Self {
         let (uid, gid, groups) = (account.uid, account.gid, account.groups.clone());
-        let root = uid == 0;
-        Self { uid, gid, groups, dac_override: root, dac_read_search: root }
+        Self::of_caller(&Caller { uid, gid, groups })
     }
 
     /// Those of a thread that has become somebody: uid 0 has all capabilities, others none.

@@ -18,6 +18,8 @@ use rustix::mount::{
     FsOpenFlags, FsPickFlags, fsconfig_reconfigure, fsconfig_set_flag, fsopen, fspick,
 };
 
+use super::acl_force::Answer;
+use super::acl_xattr::ReadError;
 use super::mounts::MountFacts;
 use super::{HostError, errno};
 
@@ -72,17 +74,17 @@ pub fn key(on: bool) -> &'static str {
     if on { "acl" } else { "noacl" }
 }
 
-/// Whether ACLs are in force on the file system of a directory: the only question that the kernel
-/// answers for all file systems alike (fs/posix_acl.c: EOPNOTSUPP without SB_POSIXACL).
+/// Whether ACLs are in force on the file system of a directory, which must be no link: see
+/// [`Answer`].
 ///
 /// # Errors
 /// When the directory cannot be looked at.
 pub fn acls_in_force(dir: &Path) -> Result<bool, HostError> {
-    let mut nothing = [0_u8; 0];
-    match rustix::fs::getxattr(dir, "system.posix_acl_access", &mut nothing[..]) {
-        Ok(_) | Err(Errno::NODATA) => Ok(true),
-        Err(Errno::OPNOTSUPP) => Ok(false),
-        Err(errno) => Err(HostError::on("ask for the ACL of", dir)(errno)),
+    let failed = HostError::on("ask for the ACL of", dir);
+    match Answer::of_dir(dir) {
+        Ok(Answer::None | Answer::Acl(_) | Answer::Unknown(ReadError::Value(_))) => Ok(true),
+        Ok(Answer::Off) => Ok(false),
+        Ok(Answer::Unknown(ReadError::Errno(errno))) | Err(errno) => Err(failed(errno)),
     }
 }
 

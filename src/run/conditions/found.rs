@@ -1,10 +1,5 @@
 //! What conditions a disk really has: asked of the kernel, not of the options.
 
-use std::os::fd::AsFd;
-use std::path::Path;
-
-use rustix::fs::{Mode, OFlags};
-
 use super::{Conditions, Resolved};
 use crate::host::acl_force::Answer;
 use crate::host::caller::Caller;
@@ -66,14 +61,9 @@ fn entries(tree: &RunTree) -> Option<u64> {
         Answer::Acl(acl) => Some(acl.named() as u64),
         Answer::Off | Answer::Unknown(_) => None,
     };
-    let found: Option<Vec<u64>> = tree.dirs().iter().map(|dir| named(of_path(dir)?)).collect();
+    let found: Option<Vec<u64>> =
+        tree.dirs().iter().map(|dir| named(Answer::of_dir(dir).ok()?)).collect();
     found?.into_iter().max()
-}
-
-fn of_path(dir: &Path) -> Option<Answer> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let dir = rustix::fs::open(dir, flags, Mode::empty()).ok()?;
-    Some(Answer::of(dir.as_fd()))
 }
 
 /// The caller's relation to the innermost directory that is not the clients' own.
