@@ -196,6 +196,11 @@ pub trait Engine {
     /// call is done. Returns at once when no call is pending.
     fn reap(&self, _ready: &mut Vec<ClientIndex>) {}
 
+    /// Names clients whose call has completed, if that may have happened since the last look, and
+    /// never waits. To be asked between two polls while other clients are ready: a call that was
+    /// waited for comes before those that never waited.
+    fn glance(&self, _ready: &mut Vec<ClientIndex>) {}
+
     /// The client's memory. Must not be held across a call, nor asked for while one is pending.
     fn slot(&self, client: ClientIndex) -> std::cell::RefMut<'_, Slot>;
 

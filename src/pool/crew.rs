@@ -47,6 +47,8 @@ where
         loop {
             while let Some(client) = self.next() {
                 self.poll(client);
+                self.engine.glance(&mut batch);
+                batch.drain(..).for_each(|client| lock(&self.ready).push_front(client));
             }
             if self.left.load(SeqCst) == 0 {
                 return;

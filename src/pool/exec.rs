@@ -1,5 +1,6 @@
 //! The executor of a pool thread: polls the clients whose call has completed, then waits once.
 
+use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -15,11 +16,12 @@ pub fn run_clients<E: Engine, F: Future>(
 ) {
     let mut futures: Vec<Option<Pin<Box<F>>>> =
         clients.into_iter().map(|client| Some(Box::pin(client))).collect();
-    let mut ready: Vec<ClientIndex> = (0..futures.len() as ClientIndex).collect();
+    let mut ready: VecDeque<ClientIndex> = (0..futures.len() as ClientIndex).collect();
+    let mut batch = Vec::with_capacity(futures.len());
     let mut context = Context::from_waker(Waker::noop());
     let mut left = futures.len();
     while left > 0 {
-        for client in ready.drain(..) {
+        while let Some(client) = ready.pop_front() {
             let slot = &mut futures[client as usize];
             let Some(future) = slot else { continue };
             if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
@@ -27,9 +29,12 @@ pub fn run_clients<E: Engine, F: Future>(
                 left -= 1;
                 done(client, output);
             }
+            engine.glance(&mut batch);
+            batch.drain(..).for_each(|client| ready.push_front(client));
         }
         if left > 0 {
-            engine.reap(&mut ready);
+            engine.reap(&mut batch);
+            ready.extend(batch.drain(..));
         }
     }
 }

@@ -236,6 +236,11 @@ impl Engine for HybridEngine<'_> {
         self.relay.get().ring.take(client)
     }
 
+    #[inline]
+    fn glance(&self, ready: &mut Vec<ClientIndex>) {
+        self.relay.get().ring.glance(ready);
+    }
+
     fn reap(&self, ready: &mut Vec<ClientIndex>) {
         let inner = self.relay.get();
         match self.relay.turn() {

@@ -33,12 +33,13 @@ use ring::{NOBODY, Ring, expect_ring};
 use seat::{Seat, Stage};
 use waits::{Waits, is_taken};
 
-/// Calls that a client may make in a row without waiting before it is the others' turn. Each change
-/// of clients finds caches that another one has filled: with 64 and 16 cached ext4 gave 0.87 of a
-/// thread per client's operations, with these 0.93 (16 clients on 2 threads, medians of 3 pairs).
-const BUDGET: u32 = 256;
-/// The same while calls are in the kernel, which somebody may be waiting for.
-const SHORT_BUDGET: u32 = 128;
+/// Calls that a client may make in a row without waiting before it is the others' turn: about as
+/// many as a thread makes before the kernel's scheduler lets another one run (3 ms). Each change of
+/// clients finds caches that another one has filled; docs/engines.md has what that costs.
+const BUDGET: u32 = 1024;
+/// After so many of them it is the others' turn if the ring has something to do, that is, if
+/// somebody may be waiting for it.
+const LOOK_EVERY: u32 = 128;
 
 /// Serves the clients of one thread by one ring, or by two if a stand-in helps it.
 #[derive(Debug)]
@@ -54,6 +55,8 @@ pub struct UringEngine<'a> {
     yielded: RefCell<Vec<ClientIndex>>,
     /// Who made calls last, and how many more it may make.
     turn: Cell<(ClientIndex, u32)>,
+    /// A client had its share, and nobody has looked at the ring since.
+    turn_is_over: Cell<bool>,
     counts: [[Cell<u64>; Way::COUNT]; CallKind::COUNT],
     waited_ns: Cell<u64>,
 }
@@ -74,6 +77,7 @@ impl<'a> UringEngine<'a> {
             waits: RefCell::default(),
             yielded: RefCell::new(Vec::with_capacity(layouts.len())),
             turn: Cell::new((ClientIndex::MAX, 0)),
+            turn_is_over: Cell::default(),
             counts: std::array::from_fn(|_| std::array::from_fn(|_| Cell::new(0))),
             waited_ns: Cell::new(0),
         })
@@ -151,17 +155,31 @@ impl<'a> UringEngine<'a> {
     pub(super) fn settle(&self, client: ClientIndex, result: CallResult) -> Step {
         let (last, left) = self.turn.get();
         if last != client {
-            let budget = if self.flying() > 0 { SHORT_BUDGET } else { BUDGET };
-            self.turn.set((client, budget));
-        } else if left > 0 {
+            self.turn.set((client, BUDGET));
+        } else if left > 0 && (left % LOOK_EVERY != 0 || !self.ring_has_work()) {
             self.turn.set((client, left - 1));
         } else {
             self.turn.set((ClientIndex::MAX, 0));
+            self.turn_is_over.set(true);
             self.finish(client, result, now_ns());
             self.yielded.borrow_mut().push(client);
             return Step::Pending;
         }
         Step::Done(result)
+    }
+
+    /// Whether calls wait to be handed to the kernel, or it has completed some.
+    #[cold]
+    fn ring_has_work(&self) -> bool {
+        self.flying() > 0 && self.lane().ring.borrow_mut().has_work()
+    }
+
+    /// Names clients whose call has completed, after a turn in which nobody looked at the ring.
+    pub(super) fn glance(&self, ready: &mut Vec<ClientIndex>) {
+        if self.turn_is_over.take() && self.flying() > 0 {
+            expect_ring(self.lane().ring.borrow_mut().flush());
+            self.collect(ready);
+        }
     }
 
     pub(super) fn finish(&self, client: ClientIndex, result: CallResult, now_ns: u64) {
@@ -346,6 +364,10 @@ impl Engine for UringEngine<'_> {
         let waited = now_ns().saturating_sub(seat.ready_ns.get());
         self.waited_ns.set(self.waited_ns.get() + waited);
         Some(result)
+    }
+
+    fn glance(&self, ready: &mut Vec<ClientIndex>) {
+        UringEngine::glance(self, ready);
     }
 
     fn reap(&self, ready: &mut Vec<ClientIndex>) {

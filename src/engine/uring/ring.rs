@@ -112,6 +112,14 @@ impl Ring {
         Ok(())
     }
 
+    /// Whether [`Ring::flush`] or [`Ring::drain`] would do something.
+    pub(super) fn has_work(&mut self) -> bool {
+        let queue = self.uring.submission();
+        let to_enter = !queue.is_empty() || queue.taskrun() || queue.cq_overflow();
+        drop(queue);
+        to_enter || !self.uring.completion().is_empty()
+    }
+
     /// Hands queued entries to the kernel, if there are any, and takes completions in, without
     /// waiting.
     pub(super) fn flush(&mut self) -> io::Result<()> {

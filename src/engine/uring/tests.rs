@@ -124,11 +124,28 @@ fn a_client_that_never_waits_lets_the_others_in() {
     let (dir, control) = (tempfile::tempdir().unwrap(), control(2));
     let Some(engine) = engine(dir.path(), 2, &control) else { return };
     let statfs = Call::Statfs(PathSlot::Root);
-    let done = (0..1000).take_while(|_| engine.start(0, statfs) == Step::Done(Ok(0))).count();
+    let done = (0..2000).take_while(|_| engine.start(0, statfs) == Step::Done(Ok(0))).count();
     assert_eq!(done, BUDGET as usize + 1);
     let mut ready = Vec::new();
     engine.reap(&mut ready);
     assert_eq!((ready, engine.take(0)), (vec![0], Some(Ok(0))));
+}
+
+#[test]
+fn a_call_of_the_ring_cuts_the_turn_of_one_that_never_waits() {
+    let (dir, control) = (tempfile::tempdir().unwrap(), control(2));
+    let Some(engine) = engine(dir.path(), 2, &control) else { return };
+    path(&engine, 1, "");
+    assert_eq!(engine.start(1, Call::Stat(PathSlot::First)), Step::Pending);
+    let statfs = Call::Statfs(PathSlot::Root);
+    let done = (0..2000).take_while(|_| engine.start(0, statfs) == Step::Done(Ok(0))).count();
+    assert_eq!(done, LOOK_EVERY as usize);
+    let mut ready = Vec::new();
+    while ready.is_empty() {
+        engine.turn_is_over.set(true);
+        engine.glance(&mut ready);
+    }
+    assert_eq!((ready, engine.take(1)), (vec![1], Some(Ok(0))));
 }
 
 #[test]
