@@ -155,7 +155,7 @@ impl<'a> UringEngine<'a> {
     pub(super) fn settle(&self, client: ClientIndex, result: CallResult) -> Step {
         let (last, left) = self.turn.get();
         if last != client {
-            self.turn.set((client, BUDGET));
+            self.turn.set((client, BUDGET - 1));
         } else if left > 0 && (left % LOOK_EVERY != 0 || !self.ring_has_work()) {
             self.turn.set((client, left - 1));
         } else {
