@@ -15,7 +15,6 @@ use super::{DiskJob, DiskState, Event, Gate};
 use crate::engine::{Directory, Watch};
 use crate::host::caller::{Held, make_dumpable};
 use crate::host::sys;
-use crate::host::walk::walk_rcu;
 use crate::plan::{PathMode, Timing};
 
 /// Stack of a pool thread: its futures live on the heap, its deepest call is a Deltree.
@@ -162,17 +161,17 @@ fn act(shared: &Shared) -> Result<(), String> {
         }
         None => Held::of_this_thread().ok_or("/proc/thread-self/status cannot be read")?,
     };
-    let unreachable = |errno| {
+    // Where caches are to stay cold, the way itself is not walked yet.
+    let place = job.twin.as_ref().unwrap_or(&job.root);
+    rustix::fs::stat(place).map_err(|errno| {
         format!(
             "uid {} cannot reach {}: {}; a directory above is closed to it",
             held.uids[3],
-            job.root.display(),
+            place.display(),
             crate::host::errno::describe(errno)
         )
-    };
-    let walk = job.asks_walk.then(|| walk_rcu(&job.root)).transpose().map_err(unreachable)?;
-    let held = Box::new(held);
-    let _ = shared.events.send(Event::Acts { disk: job.disk, held, walk });
+    })?;
+    let _ = shared.events.send(Event::Acts { disk: job.disk, held: Box::new(held) });
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::ask::{Answers, ask_all, no_answer};
-use super::conditions::{Found, Resolved, refuse_remounts, resolve};
+use super::conditions::{Found, Resolved, refuse_cold, refuse_remounts, resolve};
 use super::cpus::refuse_missing_cpus;
 use super::loads::{Assigned, Programs};
 use super::pools::Pools;
@@ -101,6 +101,7 @@ pub(super) fn prepare(
     let handles = assigned.iter().map(|load| load.handles).max().unwrap_or(0);
     refuse_missing_cpus(&request.load.cpus)?;
     let resolved = resolve(request)?;
+    warnings.extend(refuse_cold(&request.conditions)?);
     let pools = Pools::choose(request, paths.len(), handles, &mut warnings)?;
     let buffers = assigned.iter().map(|load| load.buffer_bytes(request.clients)).sum();
     pools.check_limits(request, paths.len(), buffers, &mut warnings)?;

@@ -129,15 +129,16 @@ fn probe(request: &RunRequest, root: BorrowedFd<'_>) -> Result<(), (&'static str
 
 /// Makes the file that threads must not be able to open once they have given up being root.
 pub(super) fn make_closed_files(trees: &[Held]) -> Result<(), RunError> {
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+    let mode = Mode::RUSR | Mode::WUSR;
     for Held { ready, tree, .. } in trees {
-        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
-        let path = format!("../{CLOSED_FILE}");
-        rustix::fs::openat(tree.root_fd(), path, flags, Mode::RUSR | Mode::WUSR).map_err(
-            |errno| {
-                let why = crate::host::errno::describe(errno);
-                RunError::cannot(format!("{}: cannot make a file of root's: {why}", ready.label()))
-            },
-        )?;
+        let beside = rustix::fs::openat(tree.root_fd(), format!("../{CLOSED_FILE}"), flags, mode);
+        let twins = tree.twin().and_then(|twin| twin.dirs.last());
+        let twins = twins.map(|dir| rustix::fs::open(dir.join(CLOSED_FILE), flags, mode));
+        beside.and_then(|_| twins.transpose()).map_err(|errno| {
+            let why = crate::host::errno::describe(errno);
+            RunError::cannot(format!("{}: cannot make a file of root's: {why}", ready.label()))
+        })?;
     }
     Ok(())
 }
@@ -159,12 +160,10 @@ pub(super) fn start_pools(
     let mut live = Vec::new();
     for (number, held) in trees.into_iter().enumerate() {
         let Held { ready, tree, .. } = &held;
-        let stat = rustix::fs::fstat(tree.root_fd())
-            .map_err(|errno| RunError::failed(format!("{}: {errno}", ready.label())))?;
         let job = DiskJob {
             disk: number as u32,
             root: tree.root_path().to_owned(),
-            root_id: (stat.st_dev, stat.st_ino),
+            root_id: tree.root_id(),
             programs: ready.programs.clone(),
             clients: request.clients,
             threads: pools.threads,
@@ -172,6 +171,7 @@ pub(super) fn start_pools(
             in_memory: ready.in_memory(),
             caller: pools.caller.clone(),
             asks_walk: pools.asks_walk,
+            twin: tree.twin().map(|twin| twin.root_path.clone()),
             has_closed_file: pools.drops_root(),
             load: Arc::clone(&load),
             keep_passes: request.pass_rows,
