@@ -42,6 +42,7 @@ pub mod sample;
 pub mod security;
 pub mod signals;
 pub mod space;
+pub mod squash;
 pub mod sys;
 pub mod tree;
 pub mod users;

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, fchmod, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
 
+use super::caller::Caller;
+use super::credentials::Credentials;
 use super::identity::Identity;
 use super::marker::{self, Marker};
 use super::nest::{directory_flags, mode_755, nest};
@@ -33,6 +35,8 @@ pub struct RunTree {
     /// Device and inode number of the clients' own.
     root_id: (u64, u64),
     twin: Option<Twin>,
+    /// Whom it was made as, if not as this user.
+    maker: Option<Caller>,
 }
 
 /// A second way like the one to the clients' directory: equal in owners, modes and ACLs, made at the
@@ -69,7 +73,28 @@ impl RunTree {
             let _ = remove_checked(disk.as_fd(), &disk_path, &name, whole);
         })?;
         let Inside { root, root_path, dirs, root_id, twin } = inside;
-        Ok(Self { disk, disk_path, name, identity, root, root_path, dirs, root_id, twin })
+        let maker = None;
+        Ok(Self { disk, disk_path, name, identity, root, root_path, dirs, root_id, twin, maker })
+    }
+
+    /// The same as another user, where this one, root, is nobody.
+    ///
+    /// # Errors
+    /// As [`RunTree::create`], and where the user's credentials cannot be taken.
+    pub fn create_as(
+        maker: Option<&Caller>,
+        disk: &Path,
+        run_id: &str,
+        spec: &TreeSpec,
+    ) -> Result<Self, HostError> {
+        let tree = acting_as(maker, || Self::create(disk, run_id, spec))??;
+        Ok(Self { maker: maker.cloned(), ..tree })
+    }
+
+    /// Whom it was made as, if not as this user.
+    #[must_use]
+    pub fn maker(&self) -> Option<&Caller> {
+        self.maker.as_ref()
     }
 
     /// Keeps the run directory open instead of the clients' own, so that nothing holds what is below
@@ -152,8 +177,22 @@ impl RunTree {
     pub fn remove(self) -> Result<RemoveReport, HostError> {
         drop(self.root);
         let identity = (self.identity.dev, self.identity.ino);
-        remove_checked(self.disk.as_fd(), &self.disk_path, &self.name, identity)
+        let remove = || remove_checked(self.disk.as_fd(), &self.disk_path, &self.name, identity);
+        acting_as(self.maker.as_ref(), remove)?
     }
+}
+
+/// Does something as another user, if one is named.
+///
+/// # Errors
+/// Where the user's credentials cannot be taken.
+pub fn acting_as<T: Send>(
+    user: Option<&Caller>,
+    body: impl FnOnce() -> T + Send,
+) -> Result<T, HostError> {
+    let Some(user) = user else { return Ok(body()) };
+    let doing = "act as the user of the clients";
+    Credentials::of_caller(user).run_as(body).map_err(|errno| HostError::Call { doing, errno })
 }
 
 /// Removes a run directory that another process made; `dev` and `ino` are what it had then.

@@ -7,11 +7,13 @@ mod found;
 mod remount;
 mod resolve;
 mod run;
+mod squashed;
 
 pub(super) use cold::refuse_cold;
 pub(super) use found::{Found, look};
 pub(super) use remount::{Remounts, refuse_remounts};
 pub(super) use resolve::{Resolved, resolve};
+pub(super) use squashed::refuse_squashed;
 
 /// What is asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
