@@ -73,7 +73,7 @@ fn lead(shared: &Shared) {
 }
 
 /// What the disk's threads have in common: signals blocked, CPUs, an empty descriptor table, the
-/// run directory as working directory or as the only open file.
+/// run directory as working directory or as the only open file, and shared credentials.
 fn prepare_leader(job: &DiskJob) -> Result<Directory, String> {
     let failed = |what: &str, error: rustix::io::Errno| format!("{what}: {error}");
     sys::block_all_signals_in_this_thread().map_err(|e| failed("block signals", e))?;
@@ -87,11 +87,26 @@ fn prepare_leader(job: &DiskJob) -> Result<Directory, String> {
     }
     sys::unshare_files_and_close_all().map_err(|e| failed("leave the descriptor table", e))?;
     sys::unshare_fs().map_err(|e| failed("leave the shared working directory", e))?;
+    let directory = go_to_root(job)?;
+    if job.load.share.cred {
+        // The disk's, not that of the process. Who changes his groups gets another one, so one thread
+        // does that for all.
+        sys::own_credentials().map_err(|e| failed("get a credentials object of its own", e))?;
+        if let Some(caller) = &job.caller {
+            caller.take().map_err(|error| error.to_string())?;
+            make_dumpable();
+        }
+    }
+    Ok(directory)
+}
+
+/// Where relative paths start, as far as that is shared.
+fn go_to_root(job: &DiskJob) -> Result<Directory, String> {
     match job.load.path {
         PathMode::Absolute => Ok(Directory::Cwd),
         PathMode::Cwd => {
             let root = open_root(job)?;
-            rustix::process::fchdir(root.as_fd()).map_err(|e| failed("fchdir", e))?;
+            rustix::process::fchdir(root.as_fd()).map_err(|error| format!("fchdir: {error}"))?;
             Ok(Directory::Cwd)
         }
         PathMode::Dirfd if job.load.share.fd => Ok(Directory::Fd(open_root(job)?.into_raw_fd())),
