@@ -114,7 +114,13 @@ mod tests {
         runtime.block_on(async {
             let (a, b) = UnixStream::pair().unwrap();
             let (mut a, mut b) = (Link::new(a), Link::new(b));
-            let tree = MadeTree { disk: b"/m\xff\n".to_vec(), name: b"x".to_vec(), dev: 1, ino: 2, maker: None };
+            let tree = MadeTree {
+                disk: b"/m\xff\n".to_vec(),
+                name: b"x".to_vec(),
+                dev: 1,
+                ino: 2,
+                maker: None,
+            };
             a.send(&FromWorker::Made(tree.clone())).await;
             a.send(&FromWorker::Done { code: 3, stays: false }).await;
             assert_eq!(b.receive().await, Some(FromWorker::Made(tree)));

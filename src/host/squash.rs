@@ -20,7 +20,9 @@ pub enum Squashed {
 impl std::fmt::Display for Squashed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::As(uid) => write!(f, "what root makes there belongs to uid {uid} (root squashed)"),
+            Self::As(uid) => {
+                write!(f, "what root makes there belongs to uid {uid} (root squashed)")
+            }
             Self::Refused(errno) => {
                 let why = errno::describe(*errno);
                 write!(f, "root may make nothing there: {why} (root squashed)")

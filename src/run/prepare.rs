@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::ask::{Answers, ask_all, no_answer};
-use super::conditions::{
-    Found, Resolved, refuse_cold, refuse_remounts, refuse_squashed, resolve,
-};
+use super::conditions::{Found, Resolved, refuse_cold, refuse_remounts, refuse_squashed, resolve};
 use super::cpus::refuse_missing_cpus;
 use super::loads::{Assigned, Programs};
 use super::pools::Pools;
@@ -108,8 +106,7 @@ pub(super) fn prepare(
     let pools = Pools::choose(request, paths.len(), handles, &mut warnings)?;
     let buffers = assigned.iter().map(|load| load.buffer_bytes(request.clients)).sum();
     pools.check_limits(request, paths.len(), buffers, &mut warnings)?;
-    let Checked { found, left_out } =
-        check_disks(request, &resolved, paths, assigned, stragglers)?;
+    let Checked { found, left_out } = check_disks(request, &resolved, paths, assigned, stragglers)?;
     if found.is_empty() {
         let reasons: Vec<_> =
             left_out.iter().map(|out| format!("{}: {}", out.label, out.reason)).collect();

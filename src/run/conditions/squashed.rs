@@ -13,10 +13,8 @@ pub(in crate::run) fn refuse_squashed<'a>(
     for check in checks {
         let Some(squashed) = check.squashed else { continue };
         let label = check.label.display();
-        let given_away = matches!(
-            conditions.dirs,
-            Some(Dirs { owner: DirOwner::Root | DirOwner::Third, .. })
-        );
+        let given_away =
+            matches!(conditions.dirs, Some(Dirs { owner: DirOwner::Root | DirOwner::Third, .. }));
         match (&check.maker, conditions.is_any()) {
             (Some(_), _) if given_away => {
                 return Err(RunError::cannot(format!(
