@@ -6,7 +6,7 @@ use crate::loadfile::Program;
 use crate::loadfile::program::{PathId, Segment, Wild};
 
 /// Up to `most` different paths of a client, below the run directory: all that the program names, or
-/// as many spread over them. A pattern, or a name that is only drawn while the client runs, stands
+/// as many spread over them, for each client others. A pattern, or a name that is only drawn while the client runs, stands
 /// for the directory that it is in.
 #[must_use]
 pub fn some_paths(program: &Program, client: u32, most: usize) -> BTreeSet<Vec<u8>> {
@@ -14,7 +14,7 @@ pub fn some_paths(program: &Program, client: u32, most: usize) -> BTreeSet<Vec<u
     let take = most.min(count);
     let name = format!("client{client}");
     (0..take)
-        .filter_map(|n| u32::try_from(n * count / take).ok())
+        .filter_map(|n| u32::try_from((n * count / take + client as usize) % count).ok())
         .map(|index| known_part(program, PathId(index), name.as_bytes()))
         .collect()
 }
@@ -67,6 +67,7 @@ mod tests {
         let text: String = (0..300).map(line).collect();
         assert_eq!(paths(&text, 0, 100).len(), 100);
         assert_eq!(paths(&text, 0, 3), ["/f000", "/f100", "/f200"]);
+        assert_eq!(paths(&text, 299, 3), ["/f099", "/f199", "/f299"]);
         assert_eq!(paths(&text, 0, 0), Vec::<String>::new());
     }
 }

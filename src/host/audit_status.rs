@@ -91,7 +91,7 @@ fn each_message(socket: &OwnedFd, mut last: impl FnMut(u16, &[u8]) -> bool) -> R
         let mut rest = &buffer[..length];
         while rest.len() >= HEAD {
             let end = word(rest, 0).unwrap_or(0) as usize;
-            // AUDIT_GET's answer counts its body alone on some kernels.
+            // A length that cannot be is taken for what is there.
             let end = end.clamp(HEAD, rest.len());
             let kind = u16::from_ne_bytes([rest[4], rest[5]]);
             let body = &rest[HEAD..];
