@@ -9,7 +9,7 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::tool::{Finished, Running, jbodbench, wait_for};
+use common::tool::{Finished, Running, jbodbench, run_on, wait_for};
 use common::{need_root, or_skip, run, skip};
 use jbodbench::host::mounts::{MountFacts, mounts};
 
@@ -173,6 +173,10 @@ fn overlay_on_an_idmapped_layer() {
             let layers: Vec<_> = rows.iter().filter(|row| &row[at("row")] == "layer").collect();
             assert_eq!(layers.len(), 2);
             assert!(layers.iter().all(|row| &row[at("idmapped")] == "true"), "{csv}");
+            // The same of a run's own paths.
+            let run = run_on(&format!("--passes 1 -c 2 --as {user}"), &[point]).expect(0).table();
+            let row = run.summary(point.to_str().unwrap(), "all");
+            assert_eq!((row.text("walk_rcu"), row.int("errors")), (walk, 0), "{user}");
         }
     });
 }

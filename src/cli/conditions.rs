@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::run::{Conditions, DirOwner, Dirs, MountAcl};
+use crate::run::{AclCache, Conditions, DirOwner, Dirs, MountAcl};
 
 /// Directories between disk and clients when something is said of them.
 pub(super) const DEPTH: u32 = 4;
@@ -40,6 +40,22 @@ pub(super) struct ConditionArgs {
     /// Let files and directories of the clients inherit the ACL
     #[arg(long, requires = "dir_acl", hide_short_help = true)]
     default_acl: bool,
+    /// Whether the kernel has the ACLs of these directories in memory when clients start: warm as
+    /// after they were made, cold as after a mount, which takes --drop-caches [default: warm]
+    #[arg(long, value_enum, hide_short_help = true)]
+    acl_cache: Option<AclCacheArg>,
+    /// With --acl-cache cold: drop the directory entries and inodes that the kernel has cached, of
+    /// the whole machine
+    #[arg(long, requires = "acl_cache", hide_short_help = true)]
+    drop_caches: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum AclCacheArg {
+    /// Known to the kernel
+    Warm,
+    /// Not known until a check needs them
+    Cold,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -64,7 +80,9 @@ enum DirOwnerArg {
 
 impl ConditionArgs {
     pub(super) fn conditions(self) -> Conditions {
-        let said = self.dir_owner.is_some() || self.dir_mode.is_some() || self.dir_acl.is_some();
+        let cold = self.acl_cache == Some(AclCacheArg::Cold);
+        let said =
+            self.dir_owner.is_some() || self.dir_mode.is_some() || self.dir_acl.is_some() || cold;
         let owner = match self.dir_owner {
             Some(DirOwnerArg::Root) => DirOwner::Root,
             Some(DirOwnerArg::Caller) => DirOwner::Caller,
@@ -87,6 +105,8 @@ impl ConditionArgs {
             },
             force: self.force,
             dirs: said.then_some(dirs),
+            acl_cache: if cold { AclCache::Cold } else { AclCache::Warm },
+            drop_caches: self.drop_caches,
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::run::Preset;
 use crate::units::parse_size;
 
 /// What a preset sets itself: options that say something else are refused with it.
-const SET_BY_PRESET: [&str; 32] = [
+const SET_BY_PRESET: [&str; 34] = [
     "loadfile",
     "load_for",
     "clients",
@@ -39,6 +39,8 @@ const SET_BY_PRESET: [&str; 32] = [
     "dir_acl",
     "acl_match",
     "default_acl",
+    "acl_cache",
+    "drop_caches",
 ];
 
 /// A series of tests.

@@ -11,7 +11,7 @@ use super::args::{
 use super::conditions::DEPTH;
 use crate::output::{Format, Mode};
 use crate::plan::{Data, EngineKind, Load, PathMode, Share, Timing};
-use crate::run::{DEFAULT_TIME, RunRequest, default_warmup};
+use crate::run::{AclCache, Conditions, DEFAULT_TIME, RunRequest, default_warmup};
 
 /// Shorter intervals would leave no time for the load.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
@@ -30,6 +30,7 @@ pub(super) fn run_request(args: RunArgs) -> Result<RunRequest, String> {
     if (Duration::from_nanos(1)..SHORTEST_INTERVAL).contains(&result.interval) {
         return Err("--interval: the shortest is 1ms; 0 for none".into());
     }
+    refuse_half_cold(&calls, &conditions)?;
     // With passes alone every pass counts, the first one too.
     let default = match (length.passes, preset) {
         (Some(_), _) => Duration::ZERO,
@@ -72,6 +73,25 @@ pub(super) fn run_request(args: RunArgs) -> Result<RunRequest, String> {
         keep: safety.keep,
         preset,
     })
+}
+
+/// What `--acl-cache cold` makes no sense with.
+fn refuse_half_cold(calls: &CallArgs, conditions: &Conditions) -> Result<(), String> {
+    let cold = conditions.acl_cache == AclCache::Cold;
+    if conditions.drop_caches && !cold {
+        return Err("--drop-caches: only --acl-cache cold needs it".into());
+    }
+    if cold && calls.path != PathArg::Absolute {
+        return Err("--acl-cache cold: only absolute paths lead through the directories that are \
+                    cold; leave --path out"
+            .into());
+    }
+    if cold && calls.depth == Some(0) {
+        return Err("--acl-cache cold: without directories on the path nothing is cold; use \
+                    --depth 1 or more"
+            .into());
+    }
+    Ok(())
 }
 
 fn engine(calls: &CallArgs) -> Result<EngineKind, String> {

@@ -10,6 +10,18 @@ use crate::host::noacl::journal::Journal;
 pub(super) fn restore() -> u8 {
     let mut code = 0;
     let mut done = 0;
+    if let Err(error) = Journal::listable() {
+        say(&error.to_string());
+        return 1;
+    }
+    for path in Journal::unreadable() {
+        say(&format!(
+            "{}: not a journal that this version can read, nothing is done about it; look at it, set the \
+             mount back by hand (mount -o remount,acl or noacl), and remove the file",
+            path.display()
+        ));
+        code = 1;
+    }
     for journal in Journal::all() {
         if let Some(pid) = journal.owner() {
             let point = journal.entry.mount_point.display();

@@ -16,6 +16,7 @@ mod prepare;
 mod render;
 mod report;
 mod resolve;
+mod some_paths;
 mod values;
 
 #[cfg(test)]
@@ -26,3 +27,4 @@ pub use report::{ClientReport, Ended, ErrorLog, ErrorSample, PassTimes, Tallies,
 pub use values::SplitMix64;
 
 pub use render::max_path_len;
+pub use some_paths::some_paths;

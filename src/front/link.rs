@@ -18,6 +18,8 @@ pub struct MadeTree {
     pub dev: u64,
     /// Its inode number.
     pub ino: u64,
+    /// User and group that made it, where that was not root itself: only they can remove it.
+    pub maker: Option<(u32, u32)>,
 }
 
 /// From worker to front.
@@ -112,7 +114,13 @@ mod tests {
         runtime.block_on(async {
             let (a, b) = UnixStream::pair().unwrap();
             let (mut a, mut b) = (Link::new(a), Link::new(b));
-            let tree = MadeTree { disk: b"/m\xff\n".to_vec(), name: b"x".to_vec(), dev: 1, ino: 2 };
+            let tree = MadeTree {
+                disk: b"/m\xff\n".to_vec(),
+                name: b"x".to_vec(),
+                dev: 1,
+                ino: 2,
+                maker: None,
+            };
             a.send(&FromWorker::Made(tree.clone())).await;
             a.send(&FromWorker::Done { code: 3, stays: false }).await;
             assert_eq!(b.receive().await, Some(FromWorker::Made(tree)));

@@ -6,9 +6,10 @@ use std::path::Path;
 
 use super::{MadeTree, helper};
 use crate::host::HostError;
+use crate::host::caller::Caller;
 use crate::host::limits;
 use crate::host::remove::RemoveReport;
-use crate::host::tree::remove_tree;
+use crate::host::tree::{acting_as, remove_tree};
 
 /// Role of a process that only removes a tree, named by its first argument.
 pub const CLEANER: &str = "clean";
@@ -58,7 +59,10 @@ pub fn clean(argument: &str) -> Option<String> {
         Err(error) => return Some(format!("not the description of a run directory: {error}")),
     };
     let disk = Path::new(OsStr::from_bytes(&tree.disk));
-    removal_text(&remove_tree(disk, OsStr::from_bytes(&tree.name), tree.dev, tree.ino))
+    let maker = tree.maker.map(|(uid, gid)| Caller { uid, gid, groups: Vec::new() });
+    let name = OsStr::from_bytes(&tree.name);
+    let removed = acting_as(maker.as_ref(), || remove_tree(disk, name, tree.dev, tree.ino));
+    removal_text(&removed.and_then(|report| report))
 }
 
 /// What is left after a removal, as text; `None` when all is gone.

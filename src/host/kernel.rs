@@ -7,7 +7,9 @@ use std::path::Path;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use super::audit_status::AuditStatus;
 use super::procfs;
+use super::security;
 
 /// Facts about the running kernel. `None` is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -28,8 +30,12 @@ pub struct KernelFacts {
     pub clock_source: Option<String>,
     /// Security modules in force, in order.
     pub lsm: Option<Vec<String>>,
-    /// This process's label or profile.
-    pub label: Option<String>,
+    /// What SELinux does: `enforcing`, `permissive` or `off`.
+    pub selinux: Option<&'static str>,
+    /// This process's label of SELinux.
+    pub selinux_label: Option<String>,
+    /// This process's profile of AppArmor.
+    pub apparmor_label: Option<String>,
     /// Auditing.
     pub audit: AuditFacts,
     /// The vm.dirty_* sysctls.
@@ -42,7 +48,7 @@ pub struct KernelFacts {
     pub io_uring_disabled: Option<u32>,
 }
 
-/// What can be seen of the audit system without a privilege.
+/// The audit system.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AuditFacts {
     /// Whether the kernel has it.
@@ -51,6 +57,10 @@ pub struct AuditFacts {
     pub boot_setting: Option<String>,
     /// True where the daemon's pid file names a process that runs; nothing else says that it does not.
     pub daemon: Option<bool>,
+    /// 0 off, 1 on, 2 on and locked; only root is told.
+    pub enabled: Option<u32>,
+    /// Number of its rules; only root is told.
+    pub rules: Option<u64>,
     /// The user this session logged in as; every call is a candidate for audit only if it is set.
     pub login_uid: Option<u32>,
 }
@@ -73,9 +83,10 @@ impl KernelFacts {
             clock_source: procfs::text(
                 "/sys/devices/system/clocksource/clocksource0/current_clocksource",
             ),
-            lsm: procfs::text("/sys/kernel/security/lsm")
-                .map(|list| list.split(',').map(str::to_owned).collect()),
-            label: procfs::text("/proc/self/attr/current"),
+            lsm: security::modules(),
+            selinux: security::selinux_mode(),
+            selinux_label: security::selinux_label(),
+            apparmor_label: security::apparmor_label(),
             audit: AuditFacts::read(command_line.as_deref()),
             command_line,
             dirty: dirty_settings(Path::new("/proc/sys/vm")),
@@ -98,11 +109,14 @@ impl AuditFacts {
         let runs = |pid: u32| {
             procfs::text(format!("/proc/{pid}/comm")).is_some_and(|name| name == "auditd")
         };
+        let AuditStatus { enabled, rules } = AuditStatus::read();
         let has_proc = Path::new("/proc/self").exists();
         Self {
             in_kernel: has_proc.then(|| Path::new("/proc/self/loginuid").exists()),
             boot_setting,
             daemon: pid_file.is_some_and(runs).then_some(true),
+            enabled,
+            rules,
             // The kernel's "not set".
             login_uid: login_uid.filter(|uid| *uid != u32::MAX),
         }

@@ -5,12 +5,14 @@
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, AtFlags, Mode, OFlags, accessat, mkdirat, unlinkat};
+use rustix::fs::{Access, AtFlags, Mode, OFlags, accessat, mkdirat, statat, unlinkat};
 use rustix::io::Errno;
 
+use super::caller::Caller;
 use super::mounts::{self, MountFacts};
 use super::parents::{self, UnsafeParent};
 use super::space::{Space, SpaceWarning};
+use super::squash::Squashed;
 use super::{HostError, errno};
 
 /// Why a disk cannot be used.
@@ -31,7 +33,7 @@ pub enum Unusable {
 }
 
 impl Unusable {
-    fn from_errno(errno: Errno) -> Self {
+    pub(super) fn from_errno(errno: Errno) -> Self {
         match errno {
             Errno::NOENT => Self::Missing,
             Errno::NOTDIR => Self::NotADirectory,
@@ -107,6 +109,10 @@ pub struct DiskCheck {
     pub same_fs_as: Option<usize>,
     /// For root: a directory above that another user can exchange.
     pub unsafe_parent: Option<UnsafeParent>,
+    /// For root: what it makes here is not root's.
+    pub squashed: Option<Squashed>,
+    /// Whom the run directory has to be made as, if not as this user.
+    pub maker: Option<Caller>,
 }
 
 impl DiskCheck {
@@ -139,8 +145,11 @@ pub fn check_disk(disk: &Path, need_bytes: u64, trial: Trial) -> Result<DiskChec
     let canonical = std::fs::canonicalize(&label).ok();
     let stat = rustix::fs::stat(&label).ok();
     let space = Space::of(&label, root).ok();
+    let probed = probe(&label, trial);
     Ok(DiskCheck {
-        unusable: probe(&label, trial).err().map(Unusable::from_errno),
+        squashed: probed.ok().flatten().filter(|uid| root && *uid != 0).map(Squashed::As),
+        maker: None,
+        unusable: probed.err().map(Unusable::from_errno),
         dev: stat.map(|stat| stat.st_dev),
         ino: stat.map(|stat| stat.st_ino),
         mount: mounts::mount_of(&label).ok(),
@@ -165,8 +174,8 @@ pub fn mark_shared(disks: &mut [DiskCheck]) {
     }
 }
 
-/// Makes and removes a directory.
-fn probe(disk: &Path, trial: Trial) -> Result<(), Errno> {
+/// Makes and removes a directory; whose it was, if one was made.
+pub(super) fn probe(disk: &Path, trial: Trial) -> Result<Option<u32>, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let dir = match rustix::fs::open(disk, flags, Mode::empty()) {
         Ok(dir) => dir,
@@ -175,12 +184,15 @@ fn probe(disk: &Path, trial: Trial) -> Result<(), Errno> {
         Err(errno) => return Err(errno),
     };
     if trial == Trial::Ask {
-        return accessat(&dir, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS);
+        let access = Access::WRITE_OK | Access::EXEC_OK;
+        return accessat(&dir, ".", access, AtFlags::EACCESS).map(|()| None);
     }
     // By thread: the same directory may be asked under two names at once.
     let name = format!(".jbodbench-probe-{}", rustix::thread::gettid());
     make(dir.as_fd(), &name)?;
-    unlinkat(&dir, &name, AtFlags::REMOVEDIR)
+    let owner = statat(&dir, &name, AtFlags::SYMLINK_NOFOLLOW).map(|stat| stat.st_uid);
+    unlinkat(&dir, &name, AtFlags::REMOVEDIR)?;
+    owner.map(Some)
 }
 
 /// A probe that was killed left an empty directory of that name.

@@ -116,6 +116,24 @@ pub fn may_access(fd: BorrowedFd<'_>, access: u8) -> Result<(), Errno> {
     if answer == 0 { Ok(()) } else { Err(last_errno()) }
 }
 
+/// Number of the system call `lsm_list_modules`, the same on all architectures; Linux 6.8.
+const SYS_LSM_LIST_MODULES: libc::c_long = 461;
+
+/// The numbers of the security modules in force, in the order in which they are asked.
+///
+/// # Errors
+/// ENOSYS before Linux 6.8; EPERM in some sandboxes.
+pub fn lsm_list_modules() -> Result<Vec<u64>, Errno> {
+    let mut ids = [0_u64; 64];
+    let mut bytes = size_of_val(&ids) as u32;
+    // SAFETY: the call writes at most `bytes` bytes, which is what the array has, and their number;
+    // both outlive it.
+    let answer =
+        unsafe { libc::syscall(SYS_LSM_LIST_MODULES, ids.as_mut_ptr(), &raw mut bytes, 0_u32) };
+    let count = usize::try_from(answer).map_err(|_| last_errno())?;
+    Ok(ids[..count.min(ids.len())].to_vec())
+}
+
 static STDOUT_CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// Whether standard output was closed when the program was started. Rust's runtime opens /dev/null

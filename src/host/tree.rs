@@ -5,55 +5,21 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Dir, Gid, Mode, OFlags, Uid, fchmod, mkdirat, openat, unlinkat};
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, fchmod, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
 
-use super::acl::Acl;
-use super::acl_xattr::{AclKind, remove_fd, set_fd};
+use super::caller::Caller;
+use super::credentials::Credentials;
 use super::identity::Identity;
 use super::marker::{self, Marker};
+use super::nest::{directory_flags, mode_755, nest};
 use super::remove::{RemoveReport, Remover};
 use super::{HostError, errno};
 
+pub use super::nest::{DirSpec, TreeSpec};
+
 /// What the names of run directories begin with; the run id follows.
 pub const PREFIX: &str = ".jbodbench-";
-
-/// The directory that belongs to whom the clients act as.
-const CLIENTS_OWN: &str = "c";
-
-/// What a run directory is like inside.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TreeSpec {
-    /// Directories inside one another, in the innermost of which clients work.
-    pub depth: u32,
-    /// What these are like; `None` for plain directories of this user.
-    pub dirs: Option<DirSpec>,
-    /// A further directory of this user and group, in which clients work then.
-    pub inner: Option<(u32, u32)>,
-}
-
-impl TreeSpec {
-    /// So many plain directories inside one another.
-    #[must_use]
-    pub fn of_depth(depth: u32) -> Self {
-        Self { depth, ..Self::default() }
-    }
-}
-
-/// What a directory is like.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DirSpec {
-    /// Its owner.
-    pub uid: u32,
-    /// Its group.
-    pub gid: u32,
-    /// Its permission bits.
-    pub mode: u32,
-    /// Its ACL, if that is to say more than the mode.
-    pub acl: Option<Acl>,
-    /// What new files in it inherit.
-    pub default_acl: Option<Acl>,
-}
 
 /// A run directory of this process. Dropping it removes nothing.
 #[derive(Debug)]
@@ -66,6 +32,21 @@ pub struct RunTree {
     root_path: PathBuf,
     /// Paths of the run directory and of those in it, without the clients' own.
     dirs: Vec<PathBuf>,
+    /// Device and inode number of the clients' own.
+    root_id: (u64, u64),
+    twin: Option<Twin>,
+    /// Whom it was made as, if not as this user.
+    maker: Option<Caller>,
+}
+
+/// A second way like the one to the clients' directory: equal in owners, modes and ACLs, made at the
+/// same time. What would bring the first into the kernel's caches is asked of this one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Twin {
+    /// The directory that is like the clients' own.
+    pub root_path: PathBuf,
+    /// Paths of the run directory and of those in it on this way.
+    pub dirs: Vec<PathBuf>,
 }
 
 impl RunTree {
@@ -87,11 +68,63 @@ impl RunTree {
             // Only what is empty goes: after an error the directory may be another's.
             let _ = unlinkat(&disk, &name, AtFlags::REMOVEDIR);
         })?;
-        let (root, root_path, dirs) = nest(dir, &path, spec).inspect_err(|_| {
+        let inside = fill(dir, &path, spec).inspect_err(|_| {
             let whole = (identity.dev, identity.ino);
             let _ = remove_checked(disk.as_fd(), &disk_path, &name, whole);
         })?;
-        Ok(Self { disk, disk_path, name, identity, root, root_path, dirs })
+        let Inside { root, root_path, dirs, root_id, twin } = inside;
+        let maker = None;
+        Ok(Self { disk, disk_path, name, identity, root, root_path, dirs, root_id, twin, maker })
+    }
+
+    /// The same as another user, where this one, root, is nobody.
+    ///
+    /// # Errors
+    /// As [`RunTree::create`], and where the user's credentials cannot be taken.
+    pub fn create_as(
+        maker: Option<&Caller>,
+        disk: &Path,
+        run_id: &str,
+        spec: &TreeSpec,
+    ) -> Result<Self, HostError> {
+        let tree = acting_as(maker, || Self::create(disk, run_id, spec))??;
+        Ok(Self { maker: maker.cloned(), ..tree })
+    }
+
+    /// Whom it was made as, if not as this user.
+    #[must_use]
+    pub fn maker(&self) -> Option<&Caller> {
+        self.maker.as_ref()
+    }
+
+    /// Keeps the run directory open instead of the clients' own, so that nothing holds what is below
+    /// it in the kernel's caches.
+    ///
+    /// # Errors
+    /// When the run directory cannot be opened, or is another one by now.
+    pub fn let_go(&mut self) -> Result<(), HostError> {
+        let path = self.disk_path.join(self.name());
+        let top = openat(&self.disk, &self.name, directory_flags(), Mode::empty())
+            .map_err(HostError::on("open", &path))?;
+        let found = Identity::of(top.as_fd()).map_err(HostError::on("look at", &path))?;
+        if (found.dev, found.ino) != (self.identity.dev, self.identity.ino) {
+            let reason = "not the directory that the run made".to_owned();
+            return Err(HostError::NotOurs { path, reason });
+        }
+        self.root = top;
+        Ok(())
+    }
+
+    /// The way beside the clients', if one was asked for.
+    #[must_use]
+    pub fn twin(&self) -> Option<&Twin> {
+        self.twin.as_ref()
+    }
+
+    /// Device and inode number of the directory that holds the clients' directories.
+    #[must_use]
+    pub fn root_id(&self) -> (u64, u64) {
+        self.root_id
     }
 
     /// The absolute path of the directory that holds the clients' directories.
@@ -100,7 +133,7 @@ impl RunTree {
         &self.root_path
     }
 
-    /// The same directory, open.
+    /// The same directory, open; after [`RunTree::let_go`] the run directory.
     #[must_use]
     pub fn root_fd(&self) -> BorrowedFd<'_> {
         self.root.as_fd()
@@ -144,8 +177,22 @@ impl RunTree {
     pub fn remove(self) -> Result<RemoveReport, HostError> {
         drop(self.root);
         let identity = (self.identity.dev, self.identity.ino);
-        remove_checked(self.disk.as_fd(), &self.disk_path, &self.name, identity)
+        let remove = || remove_checked(self.disk.as_fd(), &self.disk_path, &self.name, identity);
+        acting_as(self.maker.as_ref(), remove)?
     }
+}
+
+/// Does something as another user, if one is named.
+///
+/// # Errors
+/// Where the user's credentials cannot be taken.
+pub fn acting_as<T: Send>(
+    user: Option<&Caller>,
+    body: impl FnOnce() -> T + Send,
+) -> Result<T, HostError> {
+    let Some(user) = user else { return Ok(body()) };
+    let doing = "act as the user of the clients";
+    Credentials::of_caller(user).run_as(body).map_err(|errno| HostError::Call { doing, errno })
 }
 
 /// Removes a run directory that another process made; `dev` and `ino` are what it had then.
@@ -217,14 +264,6 @@ fn run_id_of(name: &CStr) -> Result<&str, Errno> {
     id.filter(|id| !id.is_empty() && id.len() <= 200 && id.chars().all(legal)).ok_or(Errno::INVAL)
 }
 
-fn mode_755() -> Mode {
-    Mode::RWXU | Mode::RGRP | Mode::XGRP | Mode::ROTH | Mode::XOTH
-}
-
-fn directory_flags() -> OFlags {
-    OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
-}
-
 fn open_disk(disk: &Path) -> Result<OwnedFd, HostError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     rustix::fs::open(disk, flags, Mode::empty()).map_err(HostError::on("open", disk))
@@ -257,57 +296,27 @@ fn open_and_mark(
     Ok((identity, dir))
 }
 
-/// Makes `d1/d2/...` below a directory, and the clients' own in the innermost; returns that with its
-/// path, and the paths of the others.
-fn nest(
-    mut dir: OwnedFd,
-    path: &Path,
-    spec: &TreeSpec,
-) -> Result<(OwnedFd, PathBuf, Vec<PathBuf>), HostError> {
-    let mut here = path.to_owned();
-    let mut dirs = vec![here.clone()];
-    for level in 1..=spec.depth {
-        let name = format!("d{level}");
-        here.push(&name);
-        dir = make_below(&dir, &name, &here)?;
-        if let Some(like) = &spec.dirs {
-            shape(dir.as_fd(), like).map_err(HostError::on("set owner, mode or ACL of", &here))?;
-        }
-        dirs.push(here.clone());
-    }
-    if let Some((uid, gid)) = spec.inner {
-        here.push(CLIENTS_OWN);
-        dir = make_below(&dir, CLIENTS_OWN, &here)?;
-        let like = DirSpec { uid, gid, mode: 0o755, acl: None, default_acl: None };
-        shape(dir.as_fd(), &like).map_err(HostError::on("give away", &here))?;
-    }
-    Ok((dir, here, dirs))
+/// What was made in a run directory.
+struct Inside {
+    root: OwnedFd,
+    root_path: PathBuf,
+    dirs: Vec<PathBuf>,
+    root_id: (u64, u64),
+    twin: Option<Twin>,
 }
 
-fn make_below(dir: &OwnedFd, name: &str, path: &Path) -> Result<OwnedFd, HostError> {
-    mkdirat(dir, name, mode_755())
-        .and_then(|()| openat(dir, name, directory_flags(), Mode::empty()))
-        .map_err(HostError::on("create", path))
-}
-
-/// Owner, mode and ACLs of a directory that was just made. What it inherited goes.
-fn shape(dir: BorrowedFd<'_>, like: &DirSpec) -> Result<(), Errno> {
-    let stat = rustix::fs::fstat(dir)?;
-    if (stat.st_uid, stat.st_gid) != (like.uid, like.gid) {
-        let (uid, gid) = (Uid::from_raw(like.uid), Gid::from_raw(like.gid));
-        rustix::fs::fchown(dir, Some(uid), Some(gid))?;
-    }
-    fchmod(dir, Mode::from_raw_mode(like.mode))?;
-    for (kind, acl) in [(AclKind::Access, &like.acl), (AclKind::Default, &like.default_acl)] {
-        match acl {
-            Some(acl) => set_fd(dir, kind, acl)?,
-            None => match remove_fd(dir, kind) {
-                Err(Errno::OPNOTSUPP) => {} // no ACLs here, so none was inherited
-                answer => answer?,
-            },
+fn fill(dir: OwnedFd, path: &Path, spec: &TreeSpec) -> Result<Inside, HostError> {
+    let twin = match spec.twin {
+        true => {
+            let dir = dir.try_clone().map_err(|e| HostError::on("open", path)(errno::of_io(&e)))?;
+            let (_, root_path, dirs) = nest(dir, path, 't', spec)?;
+            Some(Twin { root_path, dirs })
         }
-    }
-    Ok(())
+        false => None,
+    };
+    let (root, root_path, dirs) = nest(dir, path, 'd', spec)?;
+    let found = Identity::of(root.as_fd()).map_err(HostError::on("look at", &root_path))?;
+    Ok(Inside { root, root_path, dirs, root_id: (found.dev, found.ino), twin })
 }
 
 /// Opens a run directory by name, makes sure that it is the one meant, and removes it.

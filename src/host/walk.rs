@@ -30,6 +30,15 @@ pub enum Walk {
 /// The errno of that `stat`: EACCES where the path cannot be reached at all.
 pub fn walk_rcu(path: &Path) -> Result<Walk, Errno> {
     rustix::fs::stat(path)?;
+    walk_now(path)
+}
+
+/// The same without the `stat` before it: whether all that a walk needs is in memory already. Asking
+/// brings nothing in.
+///
+/// # Errors
+/// The errno of the walk, such as EACCES where the path cannot be reached.
+pub fn walk_now(path: &Path) -> Result<Walk, Errno> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     match rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED) {
         Ok(_) => Ok(Walk::Rcu),

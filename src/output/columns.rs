@@ -119,7 +119,7 @@ columns! {
     Rotational "rotational" Fact Bool "Whether the kernel takes the disk for a spinning one.";
     AclEffective "acl_effective" Condition Bool "Whether ACLs were in force, as probed.";
     AclEntries "acl_entries" Condition Integer "Named ACL entries per directory of the path, as found.";
-    WalkRcu "walk_rcu" Measure Float "Share (0 to 1) of path walks that took no lock (RCU mode).";
+    WalkRcu "walk_rcu" Measure Float "Share (0 to 1) of walks to the load's paths that took no lock (RCU mode).";
     Relation "relation" Condition Text "Caller to directories: owner, group, other or capability.";
     Cred "cred" Condition Text "User that the clients ran as, as given with --as.";
     Uid "uid" Condition Integer "User id of the clients, as the kernel reports it.";
@@ -226,6 +226,14 @@ columns! {
     DirAcl "dir_acl" Condition Integer "--dir-acl: users that the ACL of each of these names.";
     AclMatch "acl_match" Condition Bool "--acl-match: whether the first of these is the caller.";
     DefaultAcl "default_acl" Condition Bool "--default-acl: whether new files inherit the ACL.";
+    AclCache "acl_cache" Condition Text "--acl-cache: whether ACLs on the path are in memory at the start, warm or cold.";
+    DropCaches "drop_caches" Condition Bool "--drop-caches: the machine's directory entries and inodes were dropped before the load.";
+    Lsm "lsm" Condition Text "Security modules in force, in their order.";
+    Selinux "selinux" Condition Text "What SELinux does: enforcing, permissive or off.";
+    SelinuxLabel "selinux_label" Condition Text "Label of the client threads under SELinux.";
+    ApparmorLabel "apparmor_label" Condition Text "Profile of the client threads under AppArmor.";
+    AuditEnabled "audit_enabled" Condition Integer "Whether the kernel audits: 0 off, 1 on, 2 on and locked.";
+    AuditRules "audit_rules" Condition Integer "Rules of the kernel's audit.";
 }
 
 impl Column {

@@ -11,22 +11,24 @@ mod exec;
 mod gate;
 mod serve;
 mod thread;
+mod walks;
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 pub use exec::run_clients;
 pub use gate::Gate;
+pub use walks::WalkCount;
 
 use crate::client::{ClientReport, ErrorLog};
 use crate::engine::{Control, Traffic, Watch};
 use crate::host::caller::{Caller, Held};
 use crate::host::cost::ThreadCost;
-use crate::host::walk::Walk;
 use crate::loadfile::Program;
 use crate::metrics::Shard;
-use crate::plan::{EngineKind, Load};
+use crate::plan::{EngineKind, Load, PathMode};
 
 /// A file that only root may open, in the directory above the clients'.
 pub const CLOSED_FILE: &str = ".root-only";
@@ -52,8 +54,11 @@ pub struct DiskJob {
     pub in_memory: bool,
     /// Whom its threads act as; `None` for whom this process is.
     pub caller: Option<Caller>,
-    /// Whether threads say how the kernel walks to the directory.
+    /// Whether threads say how the kernel walks to what their clients name.
     pub asks_walk: bool,
+    /// With caches that are to stay cold: a directory like `root`, on a way of its own that is like
+    /// the way there. What is asked before the window is asked of this.
+    pub twin: Option<PathBuf>,
     /// Whether beside `root` lies a file called [`CLOSED_FILE`], which the caller must not be able to
     /// open.
     pub has_closed_file: bool,
@@ -67,6 +72,14 @@ impl DiskJob {
     /// The clients that a thread serves.
     fn clients_of(&self, thread: u32) -> impl ExactSizeIterator<Item = u32> + use<> {
         (thread..self.clients).step_by(self.threads.max(1) as usize)
+    }
+
+    /// What the paths of its clients begin with.
+    fn prefix(&self) -> Vec<u8> {
+        match self.load.path {
+            PathMode::Absolute => self.root.as_os_str().as_bytes().to_vec(),
+            PathMode::Cwd | PathMode::Dirfd => b".".to_vec(),
+        }
     }
 
     /// Whether clients have something to do before the gate.
@@ -88,8 +101,8 @@ pub struct ThreadReport {
     pub cost: Option<ThreadCost>,
     /// What its engine did, warm-up included, if it counts that.
     pub traffic: Option<Traffic>,
-    /// How the kernel walked to the directory after the window, if that was to be asked.
-    pub walk: Option<Walk>,
+    /// How the kernel walked after the window; nothing where that was not to be asked.
+    pub walks: WalkCount,
 }
 
 /// What the threads of a disk share with whoever watches them.
@@ -103,20 +116,25 @@ pub struct DiskState {
     pub errors: ErrorLog,
 }
 
-/// What pool threads tell. A thread under conditions sends [`Event::Acts`]. Each client sends
+/// What pool threads tell. A thread under conditions sends [`Event::Acts`] and [`Event::Walked`]. Each
+/// client sends
 /// [`Event::Ready`], then one of the other two; or, when
 /// it could not be started, only [`Event::Failed`].
 #[derive(Debug)]
 pub enum Event {
-    /// A thread acts as somebody else: what the kernel says of it, and how it walks to the disk's
-    /// directory.
+    /// Whom a thread acts as.
     Acts {
         /// Its disk.
         disk: u32,
         /// Whom the kernel takes it for.
         held: Box<Held>,
-        /// How it walks, if that was to be asked.
-        walk: Option<Walk>,
+    },
+    /// How the kernel walks to what a thread's clients will name, before the window.
+    Walked {
+        /// Its disk.
+        disk: u32,
+        /// How many walks, and how.
+        walks: WalkCount,
     },
     /// A client waits at the gate.
     Ready {
@@ -151,6 +169,7 @@ impl Event {
     pub fn disk(&self) -> u32 {
         match self {
             Self::Acts { disk, .. }
+            | Self::Walked { disk, .. }
             | Self::Ready { disk }
             | Self::Done { disk, .. }
             | Self::Failed { disk, .. } => *disk,

@@ -7,15 +7,17 @@ use std::thread::ThreadId;
 
 use super::crew::{Crew, Dismiss};
 use super::thread::{STACK, Shared};
-use super::{CLOSED_FILE, DiskJob, Event, ThreadReport, run_clients};
+use super::{CLOSED_FILE, DiskJob, Event, ThreadReport, run_clients, walks};
 use crate::client::{Client, ClientReport, ClientSetup, max_path_len};
 use crate::engine::{
-    Backing, Call, Directory, Engine, Errno, HybridEngine, NoRing, PathSlot, SlotLayout, Step,
-    SyncEngine, Turn, UringEngine,
+    Backing, Call, Control, Directory, Engine, Errno, HybridEngine, NoRing, PathSlot, SlotLayout,
+    Step, SyncEngine, Turn, UringEngine,
 };
 use crate::host::cost::ThreadCost;
-use crate::host::walk::walk_rcu;
-use crate::plan::{EngineKind, PathMode};
+use crate::plan::EngineKind;
+
+/// From the clients' directory to the file that only root may open.
+const TO_CLOSED_FILE: &[u8] = b"/../";
 
 /// Replays the loadfiles of a thread's clients; `left` counts those that have not ended.
 pub(super) fn replay(
@@ -28,21 +30,22 @@ pub(super) fn replay(
     let layouts: Vec<SlotLayout> =
         job.clients_of(thread).map(|client| layout(job, client, directory)).collect();
     let no_ring = |error: std::io::Error| NoRing::of(&error).to_string();
+    prove_drop_beside(job, control)?;
+    if !job.prepares() {
+        walks::tell_before(shared, thread, directory);
+    }
+    let of = Of { shared, thread, directory, left };
     match (job.engine, layouts.as_slice()) {
         // One client holds nobody up: the plain calls are the cheapest ones.
         (EngineKind::Sync | EngineKind::Hybrid, [layout]) => {
             let engine = SyncEngine::new(layout, control);
             prove_drop(&engine, job)?;
-            run(shared, thread, &engine, left);
+            run(of, &engine);
         }
         (EngineKind::Uring, layouts) => {
             let engine = UringEngine::new(layouts, control).map_err(no_ring)?;
-            run(
-                shared,
-                thread,
-                &engine.with_fixed_buffers(job.load.direct && !job.in_memory),
-                left,
-            );
+            prove_drop(&engine, job)?;
+            run(of, &engine.with_fixed_buffers(job.load.direct && !job.in_memory));
         }
         (EngineKind::Sync, _) => return Err("sync serves one client a thread".into()),
         (EngineKind::Hybrid, layouts) => {
@@ -60,9 +63,9 @@ pub(super) fn replay(
             match (turn, &shared.watch) {
                 (Some(turn), Some(watch)) => {
                     watch.add(&turn);
-                    run_with_stand_in(shared, thread, &engine, left)?;
+                    run_with_stand_in(of, &engine)?;
                 }
-                _ => run(shared, thread, &engine, left),
+                _ => run(of, &engine),
             }
         }
     }
@@ -73,13 +76,31 @@ pub(super) fn replay(
 /// by the ring: what only root may open stays closed to them. An open that would make a file goes
 /// another way than one that would not.
 fn prove_drop<E: Engine>(engine: &E, job: &DiskJob) -> Result<(), String> {
-    if !job.has_closed_file {
+    if job.has_closed_file && job.twin.is_none() { stays_closed(engine) } else { Ok(()) }
+}
+
+/// The same where the way to the clients' directory is not to be walked yet: proved on its twin, by
+/// engines that are made for that and go again.
+fn prove_drop_beside(job: &DiskJob, control: &Control) -> Result<(), String> {
+    let Some(twin) = job.twin.as_ref().filter(|_| job.has_closed_file) else { return Ok(()) };
+    let layout = SlotLayout {
+        prefix: twin.as_os_str().as_bytes().to_vec(),
+        max_path: TO_CLOSED_FILE.len() + CLOSED_FILE.len(),
+        ..SlotLayout::default()
+    };
+    stays_closed(&SyncEngine::new(&layout, control))?;
+    if job.engine == EngineKind::Sync {
         return Ok(());
     }
+    let ring = UringEngine::new(&[layout], control);
+    stays_closed(&ring.map_err(|error| NoRing::of(&error).to_string())?)
+}
+
+fn stays_closed<E: Engine>(engine: &E) -> Result<(), String> {
     for flags in [libc::O_RDONLY, libc::O_WRONLY | libc::O_CREAT] {
         let mut slot = engine.slot(0);
         slot.first.reset();
-        slot.first.push(b"/../");
+        slot.first.push(TO_CLOSED_FILE);
         slot.first.push(CLOSED_FILE.as_bytes());
         drop(slot);
         let open = Call::Open { path: PathSlot::First, flags, mode: 0o600 };
@@ -104,11 +125,8 @@ fn prove_drop<E: Engine>(engine: &E, job: &DiskJob) -> Result<(), String> {
 fn layout(job: &DiskJob, client: u32, directory: Directory) -> SlotLayout {
     let program = job.program(client);
     SlotLayout {
-        prefix: match job.load.path {
-            PathMode::Absolute => job.root.as_os_str().as_bytes().to_vec(),
-            PathMode::Cwd | PathMode::Dirfd => b".".to_vec(),
-        },
-        max_path: max_path_len(program).max("/../".len() + CLOSED_FILE.len()),
+        prefix: job.prefix(),
+        max_path: max_path_len(program).max(TO_CLOSED_FILE.len() + CLOSED_FILE.len()),
         max_read: program.max_read as usize,
         max_write: program.max_write as usize,
         directory,
@@ -165,13 +183,42 @@ fn ready(shared: &Shared) {
     let _ = shared.events.send(Event::Ready { disk: shared.job.disk });
 }
 
-/// What a thread tells of its clients.
-struct Account<'a, E> {
+/// Which thread it is, of which disk.
+#[derive(Clone, Copy)]
+struct Of<'a> {
     shared: &'a Shared,
     thread: u32,
-    engine: &'a E,
+    directory: Directory,
+    /// Clients that have not ended.
     left: &'a AtomicU32,
+}
+
+/// What a thread tells of its clients.
+struct Account<'a, E> {
+    of: Of<'a>,
+    engine: &'a E,
     start: &'a Start,
+}
+
+/// The clients of a thread until all have made their PREPARE.
+struct Unprepared<'a> {
+    of: Of<'a>,
+    left: AtomicU32,
+}
+
+impl<'a> Unprepared<'a> {
+    fn new(of: Of<'a>) -> Self {
+        Self { of, left: AtomicU32::new(of.left.load(SeqCst)) }
+    }
+
+    /// A client has made its own; when all have, what the load names is there to be walked to.
+    fn one_less(&self) {
+        let Of { shared, thread, directory, .. } = self.of;
+        if self.left.fetch_sub(1, SeqCst) == 1 {
+            walks::tell_before(shared, thread, directory);
+        }
+        ready(shared);
+    }
 }
 
 impl<E: Engine> Account<'_, E> {
@@ -181,12 +228,12 @@ impl<E: Engine> Account<'_, E> {
         prepared: &'s (dyn Fn() + Sync),
         client: u32,
     ) -> ClientSetup<'s> {
-        let Shared { job, state, .. } = self.shared;
+        let Shared { job, state, .. } = self.of.shared;
         ClientSetup {
             program: job.program(client),
             load: &job.load,
             control: &state.control,
-            shard: &state.shards[self.thread as usize % state.shards.len()],
+            shard: &state.shards[self.of.thread as usize % state.shards.len()],
             errors: &state.errors,
             at_window,
             prepared: job.prepares().then_some(prepared),
@@ -199,36 +246,39 @@ impl<E: Engine> Account<'_, E> {
 
     /// A client of the thread has ended.
     fn done(&self, report: ClientReport) {
-        let last = self.left.fetch_sub(1, SeqCst) == 1;
+        let Of { shared, thread, directory, left } = self.of;
+        let last = left.fetch_sub(1, SeqCst) == 1;
         let thread = last.then(|| {
             let traffic = self.engine.traffic();
             let workers = traffic.as_ref().is_some_and(|traffic| traffic.enters > 0);
             let now = || self.start.used(self.start.workers || workers);
             let cost = self.start.cost.get().and_then(|then| Some(now()?.minus(then)));
-            let job = &self.shared.job;
-            let walk = job.asks_walk.then(|| walk_rcu(&job.root).ok()).flatten();
-            Box::new(ThreadReport { cost, traffic, walk })
+            let walks = walks::ask_after(shared, thread, directory);
+            Box::new(ThreadReport { cost, traffic, walks })
         });
-        let (disk, report) = (self.shared.job.disk, Box::new(report));
-        let _ = self.shared.events.send(Event::Done { disk, report, thread });
+        let (disk, report) = (shared.job.disk, Box::new(report));
+        let _ = shared.events.send(Event::Done { disk, report, thread });
     }
 
     /// Says that the clients are ready, and waits for the others. Clients that have something to
     /// prepare do that each for itself.
     fn wait_at_gate(&self) {
-        if !self.shared.job.prepares() {
-            (0..self.left.load(SeqCst)).for_each(|_| ready(self.shared));
-            self.shared.gate.wait();
+        let Of { shared, left, .. } = self.of;
+        if !shared.job.prepares() {
+            (0..left.load(SeqCst)).for_each(|_| ready(shared));
+            shared.gate.wait();
         }
     }
 }
 
 /// Runs a thread's clients over an engine, and tells of each as it ends.
-fn run<E: Engine>(shared: &Shared, thread: u32, engine: &E, left: &AtomicU32) {
+fn run<E: Engine>(of: Of<'_>, engine: &E) {
+    let Of { shared, thread, .. } = of;
     let start = Start::new(&shared.job);
     let at_window = || start.at_window();
-    let account = Account { shared, thread, engine, left, start: &start };
-    let prepared = || ready(shared);
+    let account = Account { of, engine, start: &start };
+    let unprepared = Unprepared::new(of);
+    let prepared = || unprepared.one_less();
     let clients: Vec<_> = (0..)
         .zip(shared.job.clients_of(thread))
         .map(|(index, client)| {
@@ -240,16 +290,13 @@ fn run<E: Engine>(shared: &Shared, thread: u32, engine: &E, left: &AtomicU32) {
 }
 
 /// The same with a second thread, which shares this one's descriptors and working directory.
-fn run_with_stand_in(
-    shared: &Shared,
-    thread: u32,
-    engine: &HybridEngine<'_>,
-    left: &AtomicU32,
-) -> Result<(), String> {
+fn run_with_stand_in(of: Of<'_>, engine: &HybridEngine<'_>) -> Result<(), String> {
+    let Of { shared, thread, .. } = of;
     let start = Start::new(&shared.job);
     let at_window = || start.at_window();
-    let account = Account { shared, thread, engine, left, start: &start };
-    let prepared = || ready(shared);
+    let account = Account { of, engine, start: &start };
+    let unprepared = Unprepared::new(of);
+    let prepared = || unprepared.one_less();
     let clients = (0..).zip(shared.job.clients_of(thread)).map(|(index, client)| {
         Client::new(engine, index, account.setup(&at_window, &prepared, client)).run()
     });

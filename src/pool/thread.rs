@@ -15,7 +15,6 @@ use super::{DiskJob, DiskState, Event, Gate};
 use crate::engine::{Directory, Watch};
 use crate::host::caller::{Held, make_dumpable};
 use crate::host::sys;
-use crate::host::walk::walk_rcu;
 use crate::plan::{PathMode, Timing};
 
 /// Stack of a pool thread: its futures live on the heap, its deepest call is a Deltree.
@@ -74,7 +73,7 @@ fn lead(shared: &Shared) {
 }
 
 /// What the disk's threads have in common: signals blocked, CPUs, an empty descriptor table, the
-/// run directory as working directory or as the only open file.
+/// run directory as working directory or as the only open file, and shared credentials.
 fn prepare_leader(job: &DiskJob) -> Result<Directory, String> {
     let failed = |what: &str, error: rustix::io::Errno| format!("{what}: {error}");
     sys::block_all_signals_in_this_thread().map_err(|e| failed("block signals", e))?;
@@ -88,11 +87,26 @@ fn prepare_leader(job: &DiskJob) -> Result<Directory, String> {
     }
     sys::unshare_files_and_close_all().map_err(|e| failed("leave the descriptor table", e))?;
     sys::unshare_fs().map_err(|e| failed("leave the shared working directory", e))?;
+    let directory = go_to_root(job)?;
+    if job.load.share.cred {
+        // The disk's, not that of the process. Who changes his groups gets another one, so one thread
+        // does that for all.
+        sys::own_credentials().map_err(|e| failed("get a credentials object of its own", e))?;
+        if let Some(caller) = &job.caller {
+            caller.take().map_err(|error| error.to_string())?;
+            make_dumpable();
+        }
+    }
+    Ok(directory)
+}
+
+/// Where relative paths start, as far as that is shared.
+fn go_to_root(job: &DiskJob) -> Result<Directory, String> {
     match job.load.path {
         PathMode::Absolute => Ok(Directory::Cwd),
         PathMode::Cwd => {
             let root = open_root(job)?;
-            rustix::process::fchdir(root.as_fd()).map_err(|e| failed("fchdir", e))?;
+            rustix::process::fchdir(root.as_fd()).map_err(|error| format!("fchdir: {error}"))?;
             Ok(Directory::Cwd)
         }
         PathMode::Dirfd if job.load.share.fd => Ok(Directory::Fd(open_root(job)?.into_raw_fd())),
@@ -162,17 +176,17 @@ fn act(shared: &Shared) -> Result<(), String> {
         }
         None => Held::of_this_thread().ok_or("/proc/thread-self/status cannot be read")?,
     };
-    let unreachable = |errno| {
+    // Where caches are to stay cold, the way itself is not walked yet.
+    let place = job.twin.as_ref().unwrap_or(&job.root);
+    rustix::fs::stat(place).map_err(|errno| {
         format!(
             "uid {} cannot reach {}: {}; a directory above is closed to it",
             held.uids[3],
-            job.root.display(),
+            place.display(),
             crate::host::errno::describe(errno)
         )
-    };
-    let walk = job.asks_walk.then(|| walk_rcu(&job.root)).transpose().map_err(unreachable)?;
-    let held = Box::new(held);
-    let _ = shared.events.send(Event::Acts { disk: job.disk, held, walk });
+    })?;
+    let _ = shared.events.send(Event::Acts { disk: job.disk, held: Box::new(held) });
     Ok(())
 }
 

@@ -11,6 +11,7 @@ use super::setup::Made;
 use super::{RunError, Straggler};
 use crate::host::direct::{DirectIo, NoDirect, probe};
 use crate::host::errno;
+use crate::host::tree::acting_as;
 use crate::output::Status;
 
 /// Tries direct I/O in all run directories at once. A disk that does not answer, or cannot be
@@ -24,7 +25,12 @@ pub(super) fn check(made: &mut Made, stragglers: &mut Vec<Straggler>) -> Result<
     for Held { ready, tree, .. } in &made.trees {
         let dir = tree.root_fd().try_clone_to_owned();
         let dir = dir.map_err(|error| RunError::cannot(format!("{}: {error}", ready.label())))?;
-        questions.push(move || probe(dir.as_fd()));
+        let maker = tree.maker().cloned();
+        questions.push(move || {
+            acting_as(maker.as_ref(), || probe(dir.as_fd())).unwrap_or_else(|error| {
+                Err(("act as the clients' user", error.errno().unwrap_or(Errno::IO)))
+            })
+        });
     }
     let Answers { in_time, late } = ask_all(questions)?;
     let (mut refused, mut hung) = (Vec::new(), Vec::new());

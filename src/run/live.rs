@@ -10,9 +10,8 @@ use crate::front::MadeTree;
 use crate::host::cost::ThreadCost;
 use crate::host::diskstats::DeviceCounters;
 use crate::host::tree::RunTree;
-use crate::host::walk::Walk;
 use crate::metrics::{DiskTotals, OpSummary};
-use crate::pool::{DiskState, Event};
+use crate::pool::{DiskState, Event, WalkCount};
 
 /// A user and a group.
 type HeldIds = (u32, u32);
@@ -47,8 +46,8 @@ pub(super) struct LiveDisk {
     pub(super) traffic: Option<Traffic>,
     /// Whom the kernel takes the threads for, where that was asked.
     pub(super) held: Option<HeldIds>,
-    /// Walks to the disk's directory that stayed in RCU mode, of those that were asked about.
-    pub(super) walks: (u64, u64),
+    /// How the kernel walks, as far as that was asked, before and after the window.
+    pub(super) walks: WalkCount,
     pub(super) device_before: Option<DeviceCounters>,
     pub(super) device_after: Option<DeviceCounters>,
     /// Counters when the last interval ended.
@@ -110,7 +109,7 @@ impl LiveDisk {
             cost: Cost::default(),
             traffic: None,
             held: None,
-            walks: (0, 0),
+            walks: WalkCount::default(),
             device_before: None,
             device_after: None,
             last_interval: DiskTotals::default(),
@@ -126,10 +125,8 @@ impl LiveDisk {
     /// Takes what one of the disk's threads tells.
     pub(super) fn take(&mut self, event: Event) {
         match event {
-            Event::Acts { held, walk, .. } => {
-                self.held = Some((held.uids[3], held.gids[3]));
-                self.count_walk(walk);
-            }
+            Event::Acts { held, .. } => self.held = Some((held.uids[3], held.gids[3])),
+            Event::Walked { walks, .. } => self.walks.add(walks),
             Event::Ready { .. } => self.at_gate += 1,
             Event::Done { report, thread, .. } => {
                 self.reports.push(*report);
@@ -137,7 +134,7 @@ impl LiveDisk {
                 if let Some(cost) = thread.cost {
                     self.cost.add(&cost);
                 }
-                self.count_walk(thread.walk);
+                self.walks.add(thread.walks);
                 if let Some(traffic) = thread.traffic {
                     self.traffic.get_or_insert_default().merge(&traffic);
                 }
@@ -152,19 +149,6 @@ impl LiveDisk {
                 self.failures.push(format!("{}: {who}: {reason}", self.ready.label()));
             }
         }
-    }
-
-    fn count_walk(&mut self, walk: Option<Walk>) {
-        match walk {
-            Some(Walk::Rcu) => self.walks = (self.walks.0 + 1, self.walks.1 + 1),
-            Some(Walk::Left) => self.walks.1 += 1,
-            Some(Walk::Unknown) | None => {}
-        }
-    }
-
-    /// Share of walks that stayed in RCU mode.
-    pub(super) fn walk_rcu(&self) -> Option<f64> {
-        (self.walks.1 > 0).then(|| self.walks.0 as f64 / self.walks.1 as f64)
     }
 
     /// What the engines of all disks did.

@@ -14,6 +14,7 @@ mod descriptors;
 mod direct;
 mod drain;
 mod dry_run;
+mod given;
 mod hostfile;
 mod live;
 mod loads;
@@ -35,7 +36,7 @@ mod traffic;
 mod window;
 mod worker;
 
-pub use conditions::{Conditions, DirOwner, Dirs, MountAcl};
+pub use conditions::{AclCache, Conditions, DirOwner, Dirs, MountAcl};
 pub use request::{DEFAULT_TIME, Preset, RunRequest, default_warmup};
 pub use worker::run as run_worker;
 

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::ask::{Answers, ask_all, no_answer};
-use super::conditions::{Found, Resolved, refuse_remounts, resolve};
+use super::conditions::{Found, Resolved, refuse_cold, refuse_remounts, refuse_squashed, resolve};
 use super::cpus::refuse_missing_cpus;
 use super::loads::{Assigned, Programs};
 use super::pools::Pools;
 use super::{RunError, RunRequest, Straggler};
+use crate::host::HostError;
 use crate::host::device::{DeviceFacts, Sysfs};
 use crate::host::direct::DirectIo;
 use crate::host::disks;
@@ -101,15 +102,17 @@ pub(super) fn prepare(
     let handles = assigned.iter().map(|load| load.handles).max().unwrap_or(0);
     refuse_missing_cpus(&request.load.cpus)?;
     let resolved = resolve(request)?;
+    warnings.extend(refuse_cold(&request.conditions)?);
     let pools = Pools::choose(request, paths.len(), handles, &mut warnings)?;
     let buffers = assigned.iter().map(|load| load.buffer_bytes(request.clients)).sum();
     pools.check_limits(request, paths.len(), buffers, &mut warnings)?;
-    let Checked { found, left_out } = check_disks(request, paths, assigned, stragglers)?;
+    let Checked { found, left_out } = check_disks(request, &resolved, paths, assigned, stragglers)?;
     if found.is_empty() {
         let reasons: Vec<_> =
             left_out.iter().map(|out| format!("{}: {}", out.label, out.reason)).collect();
         return Err(RunError::cannot(format!("no disk can be used\n{}", reasons.join("\n"))));
     }
+    warnings.extend(refuse_squashed(&request.conditions, found.iter().map(|(check, _)| check))?);
     let disks = join_facts(request, found, &mut warnings)?;
     warnings.extend(refuse_remounts(&request.conditions, &disks)?);
     Ok(Prepared { disks, left_out, warnings, handles, buffers, pools, resolved })
@@ -124,6 +127,7 @@ struct Checked {
 /// Asks all disks at once; one that does not answer is left out, and its thread with it.
 fn check_disks(
     request: &RunRequest,
+    resolved: &Resolved,
     paths: Vec<PathBuf>,
     assigned: Vec<Assigned>,
     stragglers: &mut Vec<Straggler>,
@@ -134,7 +138,12 @@ fn check_disks(
         .zip(&assigned)
         .map(|(path, load)| {
             let (path, need) = (path.clone(), load.need_bytes);
-            move || check_disk(&path, need, trial)
+            let who = resolved.caller.clone().filter(|_| trial == Trial::Make);
+            move || {
+                let mut check = check_disk(&path, need, trial)?;
+                who.iter().for_each(|who| check.try_as(who));
+                Ok::<_, HostError>(check)
+            }
         })
         .collect();
     let Answers { in_time: found, late } = ask_all(questions)?;

@@ -11,12 +11,11 @@ use crate::op::OpKind;
 use crate::output::{Column, Row, Status, fill_hist, fill_op};
 
 use super::RunRequest;
-use super::conditions::Dirs;
+use super::given;
 use super::live::{Cost, LiveDisk};
 use super::outcome::Outcome;
 use super::pools::Pools;
 use super::prepare::{LeftOut, ReadyDisk};
-use super::request::{cpus_text, data_word, timing_text};
 use super::traffic;
 use super::window::Window;
 
@@ -58,10 +57,7 @@ impl RowMaker {
             .set(Column::Clients, request.clients)
             .set(Column::Threads, pools.threads)
             .set(Column::Seed, request.load.seed);
-        set_options(&mut base, request);
-        if let Some(dirs) = &request.conditions.dirs {
-            set_dirs(&mut base, dirs);
-        }
+        given::set(&mut base, request, &host.kernel);
         Self { base, hist: request.hist, interval_ops: request.interval_ops }
     }
 
@@ -257,44 +253,12 @@ impl RowMaker {
     }
 }
 
-fn set_options(row: &mut Row, request: &RunRequest) {
-    let load = &request.load;
-    row.set(Column::Options, request.options_text())
-        .set(Column::TimeS, request.time.map(|time| time.as_secs_f64()))
-        .set(Column::WarmupS, request.warmup.as_secs_f64())
-        .set(Column::PassesLimit, load.passes)
-        .set(Column::IntervalS, request.interval.map(|interval| interval.as_secs_f64()))
-        .set(Column::RateOps, load.rate)
-        .set(Column::Data, data_word(load.data))
-        .set(Column::Depth, request.depth)
-        .set(Column::MountAcl, request.conditions.mount_acl.word())
-        .set(Column::PathMode, load.path.word())
-        .set(Column::Timestamps, timing_text(load.timing))
-        .set(Column::SyncOpen, load.sync_open)
-        .set(Column::SyncDir, load.sync_dir)
-        .set(Column::Fsync, load.fsync)
-        .set(Column::Xattr, load.xattr)
-        .set(Column::Resolve, load.resolve)
-        .set(Column::FakeIo, load.fake_io)
-        .set(Column::Direct, load.direct)
-        .set(Column::Share, request.share_text())
-        .set(Column::Cpus, if load.cpus.is_empty() { "all".into() } else { cpus_text(&load.cpus) });
-}
-
-fn set_dirs(row: &mut Row, dirs: &Dirs) {
-    row.set(Column::DirOwner, dirs.owner.word())
-        .set(Column::DirMode, format!("{:04o}", dirs.mode))
-        .set(Column::DirAcl, u64::from(dirs.acl))
-        .set(Column::AclMatch, dirs.acl_match)
-        .set(Column::DefaultAcl, dirs.default_acl);
-}
-
 /// What the threads of a disk were found to be.
 fn set_caller(row: &mut Row, disk: &LiveDisk) {
     if let Some((uid, gid)) = disk.held {
         row.set(Column::Uid, uid).set(Column::Gid, gid);
     }
-    row.set(Column::WalkRcu, disk.walk_rcu());
+    row.set(Column::WalkRcu, disk.walks.share());
 }
 
 fn set_disk(row: &mut Row, disk: &ReadyDisk) {

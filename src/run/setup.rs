@@ -1,6 +1,5 @@
 //! Run directories and pools: the first things that a run makes.
 
-use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Arc, mpsc};
 
@@ -16,7 +15,7 @@ use super::prepare::{LeftOut, ReadyDisk};
 use super::{RunError, RunRequest, Straggler};
 use crate::engine::{DOS_ATTRIBUTE, Watch};
 use crate::front::{FromWorker, Link, MadeTree};
-use crate::host::tree::{RunTree, TreeSpec};
+use crate::host::tree::{RunTree, TreeSpec, acting_as};
 use crate::output::Status;
 use crate::pool::{self, CLOSED_FILE, DiskJob, Event, Gate};
 
@@ -63,8 +62,8 @@ async fn make_each(
     let questions = disks.iter().enumerate().map(|(index, disk)| {
         // Two disks may be one directory under two names: no two trees are called the same.
         let (path, name) = (disk.check.label.clone(), format!("{run_id}-{index}"));
-        let spec = spec.clone();
-        move || RunTree::create(&path, &name, &spec)
+        let (spec, maker) = (spec.clone(), disk.check.maker.clone());
+        move || RunTree::create_as(maker.as_ref(), &path, &name, &spec)
     });
     let Answers { in_time: trees, late } = ask_all(questions)?;
     let (mut made, mut left_out) = (Vec::new(), Vec::new());
@@ -89,9 +88,8 @@ async fn make_each(
         };
         let told = told(&tree);
         link.send(&FromWorker::Made(told.clone())).await;
-        if let Err((what, errno)) = probe(request, tree.root_fd()) {
-            let reason = format!("{what}: {}", crate::host::errno::describe(errno));
-            left_out.push(leave(Status::Skipped, Some(errno), reason));
+        if let Err((errno, reason)) = probe(request, &tree) {
+            left_out.push(leave(Status::Skipped, errno, reason));
             let _ = tree.remove();
             link.send(&FromWorker::Removed(told)).await;
             continue;
@@ -114,30 +112,39 @@ fn told(tree: &RunTree) -> MadeTree {
         name: tree.name().as_bytes().to_vec(),
         dev: tree.dev(),
         ino: tree.ino(),
+        maker: tree.maker().map(|maker| (maker.uid, maker.gid)),
     }
 }
 
 /// Tries what not every file system can.
-fn probe(request: &RunRequest, root: BorrowedFd<'_>) -> Result<(), (&'static str, Errno)> {
-    if request.load.xattr {
+fn probe(request: &RunRequest, tree: &RunTree) -> Result<(), (Option<Errno>, String)> {
+    if !request.load.xattr {
+        return Ok(());
+    }
+    let root = tree.root_fd();
+    let tried = acting_as(tree.maker(), || {
         rustix::fs::fsetxattr(root, DOS_ATTRIBUTE, b"probe", XattrFlags::empty())
             .and_then(|()| rustix::fs::fremovexattr(root, DOS_ATTRIBUTE))
-            .map_err(|errno| ("--xattr needs user attributes", errno))?;
-    }
-    Ok(())
+    });
+    tried.map_err(|error| (error.errno(), error.to_string()))?.map_err(|errno| {
+        let why = crate::host::errno::describe(errno);
+        (Some(errno), format!("--xattr needs user attributes: {why}"))
+    })
 }
 
-/// Makes the file that threads must not be able to open once they have given up being root.
+/// Makes the file that threads must not be able to open once they have given up being root. Where
+/// root is nobody it could not be root's.
 pub(super) fn make_closed_files(trees: &[Held]) -> Result<(), RunError> {
-    for Held { ready, tree, .. } in trees {
-        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
-        let path = format!("../{CLOSED_FILE}");
-        rustix::fs::openat(tree.root_fd(), path, flags, Mode::RUSR | Mode::WUSR).map_err(
-            |errno| {
-                let why = crate::host::errno::describe(errno);
-                RunError::cannot(format!("{}: cannot make a file of root's: {why}", ready.label()))
-            },
-        )?;
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+    let mode = Mode::RUSR | Mode::WUSR;
+    for Held { ready, tree, .. } in trees.iter().filter(|held| held.tree.maker().is_none()) {
+        let beside = rustix::fs::openat(tree.root_fd(), format!("../{CLOSED_FILE}"), flags, mode);
+        let twins = tree.twin().and_then(|twin| twin.dirs.last());
+        let twins = twins.map(|dir| rustix::fs::open(dir.join(CLOSED_FILE), flags, mode));
+        beside.and_then(|_| twins.transpose()).map_err(|errno| {
+            let why = crate::host::errno::describe(errno);
+            RunError::cannot(format!("{}: cannot make a file of root's: {why}", ready.label()))
+        })?;
     }
     Ok(())
 }
@@ -159,12 +166,10 @@ pub(super) fn start_pools(
     let mut live = Vec::new();
     for (number, held) in trees.into_iter().enumerate() {
         let Held { ready, tree, .. } = &held;
-        let stat = rustix::fs::fstat(tree.root_fd())
-            .map_err(|errno| RunError::failed(format!("{}: {errno}", ready.label())))?;
         let job = DiskJob {
             disk: number as u32,
             root: tree.root_path().to_owned(),
-            root_id: (stat.st_dev, stat.st_ino),
+            root_id: tree.root_id(),
             programs: ready.programs.clone(),
             clients: request.clients,
             threads: pools.threads,
@@ -172,7 +177,8 @@ pub(super) fn start_pools(
             in_memory: ready.in_memory(),
             caller: pools.caller.clone(),
             asks_walk: pools.asks_walk,
-            has_closed_file: pools.drops_root(),
+            twin: tree.twin().map(|twin| twin.root_path.clone()),
+            has_closed_file: pools.drops_root() && tree.maker().is_none(),
             load: Arc::clone(&load),
             keep_passes: request.pass_rows,
         };

@@ -119,6 +119,18 @@ pub fn open_cached(at: Directory, path: &CStr, flags: i32) -> CallResult {
         .map_err(errno)
 }
 
+/// Walks to a path and opens nothing (O_PATH), if the walk stays in RCU mode; else EAGAIN.
+pub fn walk_cached(at: Directory, path: &CStr) -> Result<(), Errno> {
+    let at = match at {
+        Directory::Cwd => fs::CWD,
+        Directory::Fd(fd) => lend(fd),
+    };
+    // With O_PATH openat2 refuses all flags that say how to open.
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let opened = fs::openat2(at, path, flags, Mode::empty(), fs::ResolveFlags::CACHED);
+    opened.map(drop).map_err(errno)
+}
+
 /// `pread` of what is in memory; EAGAIN when nothing of it is.
 #[inline]
 pub fn pread_cached(fd: RawFd, buffer: &mut [u8], offset: u64) -> CallResult {

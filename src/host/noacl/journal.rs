@@ -103,13 +103,35 @@ impl Journal {
         Ok(Self { path, entry })
     }
 
-    /// All journals that are there, whoever wrote them. What cannot be read is left alone.
+    /// All journals that are there, whoever wrote them.
     #[must_use]
     pub fn all() -> Vec<Self> {
-        let files = std::fs::read_dir(DIRECTORY).into_iter().flatten().flatten();
-        let mut found: Vec<_> = files.filter_map(|file| Self::read(&file.path())).collect();
+        let mut found: Vec<_> = files().iter().filter_map(|file| Self::read(file)).collect();
         found.sort_by(|a, b| a.path.cmp(&b.path));
         found
+    }
+
+    /// Journal files that do not say what is to be undone: cut short, of another version, or not to be
+    /// read by this user. One that has just been removed is none.
+    #[must_use]
+    pub fn unreadable() -> Vec<PathBuf> {
+        let odd = |path: &PathBuf| Self::read(path).is_none() && path.symlink_metadata().is_ok();
+        let mut found: Vec<_> = files().into_iter().filter(odd).collect();
+        found.sort();
+        found
+    }
+
+    /// Where journals cannot even be listed: the errno.
+    ///
+    /// # Errors
+    /// That of reading the directory; that there is none is no error.
+    pub fn listable() -> Result<(), HostError> {
+        match std::fs::read_dir(DIRECTORY) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(HostError::on("read", Path::new(DIRECTORY))(errno::of_io(&error)))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// A journal file; `None` when it is none.
@@ -145,6 +167,11 @@ impl Journal {
         let _ = std::fs::remove_file(&self.path);
         Ok(undone)
     }
+}
+
+fn files() -> Vec<PathBuf> {
+    let files = std::fs::read_dir(DIRECTORY).into_iter().flatten().flatten();
+    files.map(|file| file.path()).collect()
 }
 
 fn parent() -> u32 {

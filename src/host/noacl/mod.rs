@@ -18,7 +18,7 @@ use rustix::mount::{
     FsOpenFlags, FsPickFlags, fsconfig_reconfigure, fsconfig_set_flag, fsopen, fspick,
 };
 
-use super::acl_force::Answer;
+use super::acl_force::{Answer, decides_itself};
 use super::acl_xattr::ReadError;
 use super::mounts::MountFacts;
 use super::{HostError, errno};
@@ -88,6 +88,11 @@ pub fn acls_in_force(dir: &Path) -> Result<bool, HostError> {
     }
 }
 
+/// Whether mode and ACL count where another party is asked first.
+fn heeds(fstype: &str) -> bool {
+    matches!(fstype, "ceph" | "ocfs2" | "gfs2")
+}
+
 /// Whether a file system has the option and heeds it.
 ///
 /// # Errors
@@ -98,19 +103,12 @@ pub fn check(mount: &MountFacts) -> Result<(), NoAclError> {
         reason: format!("{reason}; --dir-acl 0 compares directories without entries instead"),
     };
     let fstype = mount.fstype.split('.').next().unwrap_or_default();
-    match fstype {
-        "overlay" => {
-            let why = "overlayfs answers OK to noacl and ignores it: its layers decide";
-            return Err(unsupported(why.into()));
-        }
-        "nfs" | "nfs4" => {
-            let why = "noacl of NFS is about a protocol: the server checks permissions";
-            return Err(unsupported(why.into()));
-        }
-        "fuse" | "fuseblk" | "virtiofs" => {
-            return Err(unsupported(format!("the daemon behind {fstype} decides about ACLs")));
-        }
-        _ => {}
+    if fstype == "overlay" {
+        let why = "overlayfs answers OK to noacl and ignores it: its layers decide";
+        return Err(unsupported(why.into()));
+    }
+    if let Some(why) = decides_itself(fstype).filter(|_| !heeds(fstype)) {
+        return Err(unsupported(format!("noacl would change no decision: {why}")));
     }
     let context = fsopen(fstype, FsOpenFlags::FSOPEN_CLOEXEC).map_err(|errno| HostError::Call {
         doing: "ask the kernel for mount options (fsopen)",

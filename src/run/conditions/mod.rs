@@ -2,14 +2,18 @@
 //! directories on the clients' paths are like, and whether ACLs are in force. What was asked for is
 //! checked before anything is made, brought about, verified, and undone.
 
+mod cold;
 mod found;
 mod remount;
 mod resolve;
 mod run;
+mod squashed;
 
+pub(super) use cold::refuse_cold;
 pub(super) use found::{Found, look};
 pub(super) use remount::{Remounts, refuse_remounts};
 pub(super) use resolve::{Resolved, resolve};
+pub(super) use squashed::refuse_squashed;
 
 /// What is asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,6 +28,31 @@ pub struct Conditions {
     pub force: bool,
     /// What the directories between disk and clients are like, if anything was said of them.
     pub dirs: Option<Dirs>,
+    /// Whether the kernel has the ACLs of these directories in memory when the clients start.
+    pub acl_cache: AclCache,
+    /// For that, caches of the whole machine may be dropped.
+    pub drop_caches: bool,
+}
+
+/// Whether the kernel knows the ACLs of directories without asking the file system.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AclCache {
+    /// As it is for directories that were just made: it knows them.
+    #[default]
+    Warm,
+    /// As it is after a mount: it does not.
+    Cold,
+}
+
+impl AclCache {
+    /// The word of the command line and of results.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Warm => "warm",
+            Self::Cold => "cold",
+        }
+    }
 }
 
 /// Whether ACLs are to be in force on the disks' file systems.
@@ -123,6 +152,9 @@ impl Conditions {
             if default_acl {
                 words.push("default-acl".into());
             }
+        }
+        if self.acl_cache == AclCache::Cold {
+            words.push("acl-cache=cold".into());
         }
         words.join(" ")
     }

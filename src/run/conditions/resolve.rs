@@ -1,6 +1,6 @@
 //! From words to numbers: who the caller is, and what the tree is to be like.
 
-use super::{Conditions, DirOwner, Dirs};
+use super::{AclCache, Conditions, DirOwner, Dirs};
 use crate::host::acl::{Acl, AclEntry, Who};
 use crate::host::caller::Caller;
 use crate::host::credentials::Credentials;
@@ -41,6 +41,7 @@ pub(in crate::run) fn resolve(request: &RunRequest) -> Result<Resolved, RunError
         depth: request.depth,
         dirs: conditions.dirs.as_ref().map(|dirs| dir_spec(dirs, who)),
         inner: conditions.is_any().then_some((who.uid, who.gid)),
+        twin: conditions.acl_cache == AclCache::Cold,
     };
     // An ordinary user stays whom he is: nothing is taken, and nothing given up.
     let caller = caller.filter(|_| is_root);
@@ -60,6 +61,9 @@ fn refuse_without_root(conditions: &Conditions) -> Result<(), RunError> {
     };
     if conditions.mount_acl.wanted().is_some() {
         return needs_root("--mount-acl", "remount a file system");
+    }
+    if conditions.drop_caches {
+        return needs_root("--drop-caches", "drop the kernel's caches");
     }
     match conditions.dirs {
         Some(Dirs { owner: DirOwner::Root | DirOwner::Third, .. }) => needs_root(

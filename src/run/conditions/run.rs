@@ -1,6 +1,7 @@
 //! The conditions of a run, from its trees to its end.
 
-use super::{Found, Remounts, Resolved, look};
+use super::cold::make_cold;
+use super::{AclCache, Found, Remounts, Resolved, look};
 use crate::front::FromWorker;
 use crate::run::RunError;
 use crate::run::live::{Held, LiveDisk};
@@ -25,9 +26,14 @@ impl Worker<'_> {
         }
         // Under noacl no ACL can be set: the trees are there by now.
         remounts.bring_about(conditions, trees, run_id, self.link).await?;
+        if conditions.acl_cache == AclCache::Cold {
+            make_cold(resolved, trees)?;
+        }
         if pools.asks_walk {
             for held in trees {
-                let found = look(conditions, resolved, &held.ready, &held.tree);
+                // A look at directories that are to stay cold would warm them.
+                let dirs = held.tree.twin().map_or(held.tree.dirs(), |twin| &twin.dirs);
+                let found = look(conditions, resolved, &held.ready, &held.tree, dirs);
                 held.ready.found = found.map_err(RunError::cannot)?;
             }
         }
@@ -43,7 +49,8 @@ impl Worker<'_> {
             if disk.running() > 0 {
                 continue; // it does not answer
             }
-            let problem = match look(conditions, resolved, &disk.ready, &disk.tree) {
+            let dirs = disk.tree.dirs();
+            let problem = match look(conditions, resolved, &disk.ready, &disk.tree, dirs) {
                 Err(problem) => Some(problem),
                 Ok(found) if found.acl_effective != disk.ready.found.acl_effective => {
                     Some(format!(
