@@ -148,8 +148,7 @@ fn reserved_words_are_kept_for_later() {
     );
     let mut reserved: Vec<_> = program.reserved.iter().map(|r| (r.line, r.word)).collect();
     reserved.sort_unstable();
-    let expected =
-        [(1, "SET"), (5, "PHASE"), (6, "CHOOSE"), (7, "SHARED"), (8, "END"), (9, "POOL")];
+    let expected = [(1, "SET"), (5, "PHASE"), (6, "CHOOSE"), (8, "END"), (9, "POOL")];
     assert_eq!(reserved, expected);
     assert_eq!(program.insts.len(), 3);
     assert!(program.reserved.contains(&Reserved { word: "PHASE", line: 5 }));
@@ -223,10 +222,10 @@ fn any_bytes_may_be_in_a_name() {
 
 #[test]
 fn every_word_is_found_in_any_case() {
-    use super::super::parser::op_kind;
+    use crate::op::OpKind;
     for &kind in crate::op::OpKind::ALL {
-        assert_eq!(op_kind(kind.word().as_bytes()), Some(kind));
-        assert_eq!(op_kind(kind.word().to_ascii_uppercase().as_bytes()), Some(kind));
+        assert_eq!(OpKind::from_bytes(kind.word().as_bytes()), Some(kind));
+        assert_eq!(OpKind::from_bytes(kind.word().to_ascii_uppercase().as_bytes()), Some(kind));
     }
-    assert_eq!(op_kind(b"Readx_"), None);
+    assert_eq!(OpKind::from_bytes(b"Readx_"), None);
 }
