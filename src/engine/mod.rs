@@ -10,6 +10,8 @@ mod clock;
 mod control;
 mod hybrid;
 mod kind;
+#[cfg(test)]
+mod link_tests;
 mod null;
 mod scripted;
 mod slot;

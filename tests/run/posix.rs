@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use super::calls::{Calls, need_strace};
@@ -56,8 +56,9 @@ fn strace_sees_one_call_for_each_line() {
         for ((start, end), call) in expected.iter().zip(&made) {
             // With its result spaced as strace does it.
             let call = call.split_whitespace().collect::<Vec<_>>().join(" ");
+            let call = call.replace("|O_LARGEFILE", "");
             assert!(call.starts_with(start) && call.contains(end), "{path}: {call}: {start} {end}");
-            if start.contains("at(") {
+            if start.ends_with("at(") && *start != "fstat(" {
                 assert!(call.contains(at) && call.contains(&format!("\"{from}")), "{path}: {call}");
             }
         }
@@ -145,11 +146,13 @@ fn a_shared_file_is_one_inode() {
             });
             let meta = fs::metadata(&shared).unwrap();
             assert_eq!((meta.uid(), meta.gid(), meta.mode() & 0o7777), (4000, 4001, 0o700));
-            let open = wait_for("four open files", || {
-                Some(open_below(running.worker(), &shared)).filter(|open| open.len() == 4)
+            let open = wait_for("an open file of each client", || {
+                Some(open_below(running.worker(), &shared)).filter(|open| open.len() >= 4)
             });
             let file = fs::metadata(shared.join("a/b/f")).unwrap();
-            assert_eq!(open, [(file.dev(), file.ino()); 4], "{engine}");
+            // A thread and its stand-in have the same table: more than four may be seen.
+            let same = |one: &(u64, u64)| *one == (file.dev(), file.ino());
+            assert!(open.iter().all(same), "{engine}: {open:?}");
             assert_eq!((file.uid(), file.nlink(), file.len()), (4000, 1, 4096));
             inodes.insert(open[0]);
             let other = ["--reuid", "4002", "--regid", "4001", "--clear-groups", "ls"];
@@ -289,7 +292,7 @@ fn walks_only_look() {
 #[test]
 fn an_ordinary_user_shares_as_well() {
     or_skip!(need_root());
-    let disk = or_skip!(TmpFs::with_options("size=64m,mode=1777"));
+    let disk = or_skip!(TmpFs::with_options("size=512m,mode=1777"));
     let dir = disk.path();
     run("chmod", &["755", label(dir.parent().unwrap())]).unwrap();
     let binary = dir.join("jbodbench");
