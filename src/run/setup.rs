@@ -62,7 +62,8 @@ async fn make_each(
     let questions = disks.iter().enumerate().map(|(index, disk)| {
         // Two disks may be one directory under two names: no two trees are called the same.
         let (path, name) = (disk.check.label.clone(), format!("{run_id}-{index}"));
-        let (spec, maker) = (spec.clone(), disk.check.maker.clone());
+        let shared = disk.programs.iter().any(|program| program.shared);
+        let (spec, maker) = (TreeSpec { shared, ..spec.clone() }, disk.check.maker.clone());
         move || RunTree::create_as(maker.as_ref(), &path, &name, &spec)
     });
     let Answers { in_time: trees, late } = ask_all(questions)?;

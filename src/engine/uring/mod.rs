@@ -12,6 +12,7 @@ mod fixed;
 mod lane;
 mod ring;
 mod seat;
+mod share;
 mod waits;
 
 #[cfg(test)]
@@ -31,15 +32,8 @@ use super::{now_ns, sys};
 use lane::Lane;
 use ring::{NOBODY, Ring, expect_ring};
 use seat::{Seat, Stage};
+use share::Share;
 use waits::{Waits, is_taken};
-
-/// Calls that a client may make in a row without waiting before it is the others' turn: about as
-/// many as a thread makes before the kernel's scheduler lets another one run (3 ms). Each change of
-/// clients finds caches that another one has filled; docs/engines.md has what that costs.
-const BUDGET: u32 = 1024;
-/// After so many of them it is the others' turn if the ring has something to do, that is, if
-/// somebody may be waiting for it.
-const LOOK_EVERY: u32 = 128;
 
 /// Serves the clients of one thread by one ring, or by two if a stand-in helps it.
 #[derive(Debug)]
@@ -53,10 +47,7 @@ pub struct UringEngine<'a> {
     waits: RefCell<Waits>,
     /// Clients whose result is there, but who have had their share.
     yielded: RefCell<Vec<ClientIndex>>,
-    /// Who made calls last, and how many more it may make.
-    turn: Cell<(ClientIndex, u32)>,
-    /// A client had its share, and nobody has looked at the ring since.
-    turn_is_over: Cell<bool>,
+    share: Share,
     counts: [[Cell<u64>; Way::COUNT]; CallKind::COUNT],
     waited_ns: Cell<u64>,
 }
@@ -76,8 +67,7 @@ impl<'a> UringEngine<'a> {
             control,
             waits: RefCell::default(),
             yielded: RefCell::new(Vec::with_capacity(layouts.len())),
-            turn: Cell::new((ClientIndex::MAX, 0)),
-            turn_is_over: Cell::default(),
+            share: Share::default(),
             counts: std::array::from_fn(|_| std::array::from_fn(|_| Cell::new(0))),
             waited_ns: Cell::new(0),
         })
@@ -153,14 +143,7 @@ impl<'a> UringEngine<'a> {
     /// Answers with a result that is there; or keeps it, when it is another client's turn.
     #[inline]
     pub(super) fn settle(&self, client: ClientIndex, result: CallResult) -> Step {
-        let (last, left) = self.turn.get();
-        if last != client {
-            self.turn.set((client, BUDGET - 1));
-        } else if left > 0 && (left % LOOK_EVERY != 0 || !self.ring_has_work()) {
-            self.turn.set((client, left - 1));
-        } else {
-            self.turn.set((ClientIndex::MAX, 0));
-            self.turn_is_over.set(true);
+        if !self.share.spend(client, || self.ring_has_work()) {
             self.finish(client, result, now_ns());
             self.yielded.borrow_mut().push(client);
             return Step::Pending;
@@ -176,7 +159,7 @@ impl<'a> UringEngine<'a> {
 
     /// Names clients whose call has completed, after a turn in which nobody looked at the ring.
     pub(super) fn glance(&self, ready: &mut Vec<ClientIndex>) {
-        if self.turn_is_over.take() && self.flying() > 0 {
+        if self.share.took_end() && self.flying() > 0 {
             expect_ring(self.lane().ring.borrow_mut().flush());
             self.collect(ready);
         }
