@@ -4,11 +4,19 @@ use std::collections::BTreeMap;
 
 use super::factor::columns_of;
 use super::model::Run;
-use crate::output::{Column, Role};
+use crate::output::{Column, Role, shorten};
+
+/// Characters of a value that are shown.
+const WIDTH: usize = 120;
 
 /// Columns that are conditions and yet no reason to refuse: `options` is looked at word by word,
 /// and a matrix draws its seed anew.
 const APART: [Column; 2] = [Column::Options, Column::Seed];
+
+/// Conditions that are found, not asked for, and not looked for in every run: nothing there is
+/// unknown, not another condition.
+const FOUND: [Column; 4] =
+    [Column::AclEffective, Column::AclEntries, Column::Relation, Column::IoWqMax];
 
 /// Words of the column `options` that are in columns of their own.
 const OWN_COLUMN: [&str; 27] = [
@@ -50,7 +58,8 @@ pub(super) fn differences(a: &[&Run], b: &[&Run], factors: &[String]) -> Vec<Str
         if APART.contains(column) || free.iter().any(|name| name == column.name()) {
             continue;
         }
-        let value = |run: &Run| run.text(*column);
+        let looked_for = |text: &String| !(FOUND.contains(column) && text.is_empty());
+        let value = |run: &Run| run.text(*column).filter(looked_for);
         found.extend(line(column.name(), a, b, &value));
     }
     let options = |run: &Run| {
@@ -90,7 +99,9 @@ fn line(
     if alike && a.len() <= 1 && b.len() <= 1 {
         return None;
     }
-    Some(format!("{name}: {} against {}", a.join(", "), b.join(", ")))
+    // A shelf has a hundred serial numbers.
+    let text = |values: Vec<String>| shorten(&values.join(", "), WIDTH);
+    Some(format!("{name}: {} against {}", text(a), text(b)))
 }
 
 /// Facts in which the groups differ: shown, no reason to refuse. Kernel and host come first.

@@ -1,5 +1,7 @@
 //! What may differ when a factor is compared: the columns that follow from it.
 
+use crate::output::Column;
+
 /// A factor by the words for it, with the columns that it changes.
 const FAMILIES: &[(&[&str], &[&str])] = &[
     (&["as", "cred"], &["cred", "uid", "gid", "relation"]),
@@ -21,9 +23,16 @@ const FAMILIES: &[(&[&str], &[&str])] = &[
     (&["rate"], &["rate_ops"]),
     (&["path"], &["path_mode"]),
     (&["no-resolve"], &["resolve"]),
-    // The same machine with another amount of memory has another size of tmpfs.
-    (&["host"], &["threads", "io_wq_max"]),
+    // Defaults that follow from the number of processors.
+    (&["host"], &["host", "threads", "io_wq_max"]),
 ];
+
+/// The column that tells runs apart when this factor is compared: the first that follows from it.
+pub(super) fn column_of(factor: &str) -> Option<Column> {
+    let columns = columns_of(factor);
+    let name = columns.first()?;
+    Column::ALL.iter().copied().find(|column| column.name() == name)
+}
 
 /// Columns that may differ when this factor is compared: those that follow from it, and the one of
 /// its own name.
@@ -84,5 +93,9 @@ mod tests {
             ["mount_acl", "acl_effective", "mount_options", "mount_acl"]
         );
         assert_eq!(columns_of("anything"), ["anything"]);
+        assert_eq!(column_of("as"), Some(Column::Cred));
+        assert_eq!(column_of("path"), Some(Column::PathMode));
+        assert_eq!(column_of("run_label"), Some(Column::RunLabel));
+        assert_eq!(column_of("nothing"), None);
     }
 }

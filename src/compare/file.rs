@@ -118,6 +118,8 @@ fn character_of(path: &Path, byte: u64, field: usize) -> usize {
 /// Where each column stands in a file: newer columns come at its end, older files lack some.
 struct Places {
     fields: Vec<Option<usize>>,
+    /// That of `blocks_planned`, which results of a matrix have.
+    planned: Option<usize>,
 }
 
 impl Places {
@@ -130,7 +132,8 @@ impl Places {
                 format!("no column {}: this is no result of jbodbench as CSV", column.name());
             return Err(syntax(path, 1, 1, &reason));
         }
-        Ok(Self { fields })
+        let planned = header.iter().position(|name| name == "blocks_planned");
+        Ok(Self { fields, planned })
     }
 
     fn text<'r>(&self, record: &'r StringRecord, column: Column) -> &'r str {
@@ -221,6 +224,7 @@ fn new_run(places: &Places, record: &StringRecord) -> Result<Run, (usize, String
         host_sha256: text(Column::HostSha256),
         cell: text(Column::Cell),
         block: places.number(record, Column::Block)?.map(|block| block as u64),
+        planned: places.planned.and_then(|field| record.get(field)?.parse().ok()),
         ended: text(Column::TsUtc),
         ..Run::default()
     })

@@ -43,6 +43,8 @@ pub(super) struct Run {
     pub(super) host_sha256: String,
     pub(super) cell: String,
     pub(super) block: Option<u64>,
+    /// Blocks that were planned when it was run, where a matrix says so.
+    pub(super) planned: Option<u64>,
     /// When it ended: RFC 3339 in UTC, so that texts sort as times.
     pub(super) ended: String,
     /// Whether its rate was level, where that is known.

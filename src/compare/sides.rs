@@ -58,7 +58,10 @@ pub(super) fn divide(
             let name = match split {
                 Split::Files => path.display().to_string(),
                 Split::Groups(first) => if index < *first { "A" } else { "B" }.to_owned(),
-                Split::By(column) => run.text(*column).unwrap_or_default(),
+                Split::By(column) => match run.text(*column) {
+                    Some(text) if !text.is_empty() => text,
+                    _ => format!("no {}", column.name()),
+                },
             };
             let place = sides.iter().position(|side| side.name == name).unwrap_or_else(|| {
                 sides.push(Side { name, files: Vec::new(), runs: Vec::new() });
@@ -76,13 +79,9 @@ pub(super) fn divide(
             sides.sort_by(|a, b| a.name.cmp(&b.name));
         }
         let name = column.name();
-        if let Some(side) = sides.iter().find(|side| side.name.is_empty()) {
-            let text = format!("--by {name}: {} has no {name}", side.runs[0].name());
-            return Err(CompareError::Missing(text));
-        }
         if sides.len() < 2 {
             let value = sides.first().map_or("", |side| &side.name);
-            let text = format!("nothing to compare: {name} is {value} in all runs");
+            let text = format!("nothing to compare: all runs have {name} = {value}");
             return Err(CompareError::Missing(text));
         }
     }

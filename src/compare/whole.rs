@@ -8,14 +8,14 @@ use super::disks::outliers;
 use super::draft::{Draft, judge};
 use super::effects::effects;
 use super::error::CompareError;
-use super::factor::differing;
+use super::factor::{column_of, differing};
 use super::limits::Limit;
 use super::metric::Metric;
 use super::model::Run;
 use super::pair::Pair;
 use super::sides::{Side, Split, divide, usual_split};
 use super::{file, hosts, notes};
-use crate::output::{Column, CompareRow, CompareSide, Comparison, Question};
+use crate::output::{CompareRow, CompareSide, Comparison, Question};
 use crate::stats::Better;
 
 /// What is to be compared, and how.
@@ -122,7 +122,10 @@ fn gather(
     let mut factors = request.by.clone();
     let groups = (!request.with.is_empty()).then_some(request.files.len());
     let split = match (request.by.first(), files.len()) {
-        (Some(name), 1) => Split::By(column(name)?),
+        (Some(name), 1) => Split::By(column_of(name).ok_or_else(|| {
+            let text = format!("--by {name}: there is no such column (docs/output.md)");
+            CompareError::Missing(text)
+        })?),
         _ => usual_split(&files, groups)?,
     };
     if let Split::By(column) = split {
@@ -145,16 +148,6 @@ fn gather(
         return Err(CompareError::Missing(text));
     }
     Ok((sides, factors, known))
-}
-
-/// The column that tells runs apart: by its name or by the option that it records.
-fn column(name: &str) -> Result<Column, CompareError> {
-    let columns = super::factor::columns_of(name);
-    let own = columns.last().into_iter().chain(&columns);
-    let found = own.filter_map(|name| Column::ALL.iter().find(|column| column.name() == name));
-    found.copied().next().ok_or_else(|| {
-        CompareError::Missing(format!("--by {name}: there is no such column (docs/output.md)"))
-    })
 }
 
 /// Cells that both sides have; or their only ones, which are different then.
@@ -268,6 +261,14 @@ fn finish(
     broken_limits: Vec<String>,
     mut said: Vec<String>,
 ) -> Comparison {
+    let looks = looks(sides);
+    let request = &Request { alpha: request.alpha / looks as f64, ..request.clone() };
+    if looks > 1 {
+        said.push(format!(
+            "blocks were added to an experiment after a look at it: {looks} looks share the risk, \
+             and intervals are wider for it"
+        ));
+    }
     let judged =
         |question, drafts: &[Draft]| judge(question, drafts, request.margin_percent, request.alpha);
     let mut rows = judged(Question::Headline, &drafts.headline);
@@ -291,6 +292,21 @@ fn finish(
         broken_limits,
         notes: said,
     }
+}
+
+/// How often the longest-planned experiment was looked at: each time that blocks were added is one
+/// more. Who may stop when the answer is welcome sees effects that are not there.
+fn looks(sides: &[Side]) -> usize {
+    let mut plans: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
+    for run in sides.iter().flat_map(|side| &side.runs) {
+        if let Some(planned) = run.planned {
+            let known = plans.entry(&run.experiment).or_default();
+            if !known.contains(&planned) {
+                known.push(planned);
+            }
+        }
+    }
+    plans.values().map(Vec::len).max().unwrap_or(1)
 }
 
 fn side(side: &Side) -> CompareSide {
