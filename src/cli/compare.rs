@@ -58,7 +58,7 @@ pub(super) struct CompareArgs {
 #[command(next_help_heading = "Question")]
 struct QuestionArgs {
     /// The headline metric, to be chosen before the run, as ops_per_s, pass_mean_s or
-    /// 'lat_p99_us{op=Flush}'; may be given several times [default: ops_per_s]
+    /// lat_p99_us:Flush; may be given several times [default: ops_per_s]
     #[arg(long, value_name = "METRIC", value_parser = Metric::parse)]
     metric: Vec<Metric>,
     /// Which way the metric is better [default: rates up, times down]

@@ -29,7 +29,7 @@ impl Metric {
         Self { column, op: op.to_owned(), disk: disk.to_owned() }
     }
 
-    /// Reads `COLUMN`, `COLUMN{op=Flush}` or `COLUMN{op=Flush,disk=/mnt/a}`.
+    /// Reads `COLUMN`, `COLUMN:Flush`, `COLUMN{op=Flush}` or `COLUMN{op=Flush,disk=/mnt/a}`.
     ///
     /// # Errors
     /// When there is no such column, or it is no measure, or the braces hold something else.
@@ -41,7 +41,8 @@ impl Metric {
                 (name.trim(), inside)
             }
         };
-        let mut metric = Self::all(measure(name)?);
+        let (name, op) = name.split_once(':').unwrap_or((name, "all"));
+        let mut metric = Self::of(measure(name)?, op, "all");
         for part in inside.split(',').filter(|part| !part.trim().is_empty()) {
             match part.split_once('=').map(|(key, value)| (key.trim(), value.trim())) {
                 Some(("op", op)) => metric.op = op.to_owned(),
@@ -108,6 +109,7 @@ mod tests {
         assert_eq!(metric.to_string(), "ops_per_s{op=Close,disk=/mnt/a}");
         assert_eq!(metric.better(), Better::Higher);
         assert_eq!(Metric::parse("pass_mean_s").unwrap().to_string(), "pass_mean_s");
+        assert_eq!(Metric::parse("lat_p50_us:Close"), Metric::parse("lat_p50_us{op=Close}"));
     }
 
     #[test]

@@ -175,3 +175,14 @@ fn cells(row: &CompareRow) -> Vec<String> {
         row.needs.map_or_else(String::new, |needs| needs.to_string()),
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_page_explains_every_column() {
+        let page = include_str!("../../docs/output.md");
+        let names = super::COMPARE_COLUMNS.map(|name| format!("| `{name}` |"));
+        let missing: Vec<_> = names.iter().filter(|line| !page.contains(*line)).collect();
+        assert!(missing.is_empty(), "docs/output.md does not explain {missing:?}");
+    }
+}
