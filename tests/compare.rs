@@ -53,7 +53,7 @@ impl Made {
     }
 }
 
-const COLUMNS: [&str; 23] = [
+const COLUMNS: [&str; 25] = [
     "schema",
     "run_id",
     "experiment_id",
@@ -77,6 +77,8 @@ const COLUMNS: [&str; 23] = [
     "status",
     "steady",
     "blocks_planned",
+    "flags",
+    "host_sha256",
 ];
 
 fn csv(runs: &[Made]) -> String {
@@ -312,7 +314,7 @@ fn a_file_that_is_no_result_is_named_with_the_place() {
     let said = format!("{}:5:{column}: ops_per_s is \"fast\", which is no number", bad.display());
     compare(&[&a, &bad], "").expect(2).says(&said);
     let cut = shelf.put("cut.csv", &good.replace(",1001,", ","));
-    compare(&[&a, &cut], "").expect(2).says("cut.csv:5:1: 22 fields where the header has 23");
+    compare(&[&a, &cut], "").expect(2).says("cut.csv:5:1: 24 fields where the header has 25");
     let other = shelf.put("other.csv", "a,b\n1,2\n");
     compare(&[&a, &other], "").expect(2).says("other.csv:1:1: no column run_id");
     let empty = shelf.put("empty.csv", "");
@@ -468,10 +470,14 @@ fn runs_that_were_not_steady_are_looked_at_twice() {
     let (mut a, b) = blocks();
     a[3] = a[3].clone().with("steady", "0");
     a[5] = a[5].clone().with("status", "interrupted");
+    a[6] = a[6].clone().with("flags", "failed");
+    a[7] = a[7].clone().with("flags", "busy_device");
     let (a, b) = (shelf.put("a.csv", &csv(&a)), shelf.put("b.csv", &csv(&b)));
     let text = compare(&[&a, &b], "").expect(0).stdout;
     assert!(text.contains("1 runs were not steady; without them ops_per_s changes by"), "{text}");
     assert!(text.contains("left out, because it was ended before its window closed"), "{text}");
+    assert!(text.contains("left out, because the matrix calls it failed"), "{text}");
+    assert!(text.contains("flagged busy_device: "), "{text}");
 }
 
 #[test]
@@ -488,6 +494,34 @@ fn blocks_that_were_added_after_a_look_cost_something() {
     near(&found["rows"][0]["level_percent"], 97.5);
     let text = compare(&[&a, &b], "").expect(0).stdout;
     assert!(text.contains("2 looks share the risk"), "{text}");
+}
+
+#[test]
+fn security_modules_must_be_the_same() {
+    let shelf = Shelf::new();
+    let side = |name: &str, lsm: &str, mitigation: &str| {
+        let runs: Vec<Made> =
+            (0..5).map(|i| Made::new(i, 1000.0 + f64::from(i)).with("host_sha256", name)).collect();
+        let facts = serde_json::json!({"hosts": {name: {
+            "boot_id": name, "kernel": {"lsm": lsm, "audit": {"in_kernel": true}},
+            "cpu": {"mitigations": {"retbleed": mitigation}},
+        }}});
+        shelf.put(&format!("{name}.csv.host.json"), &facts.to_string());
+        shelf.put(&format!("{name}.csv"), &csv(&runs))
+    };
+    let plain = side("plain", "capability", "Not affected");
+    let strict = side("strict", "capability,selinux", "Not affected");
+    let slower = side("slower", "capability", "Vulnerable");
+    compare(&[&plain, &strict], "")
+        .expect(3)
+        .says("kernel.lsm: capability against capability,selinux");
+    compare(&[&plain, &strict], "--by lsm").expect(0);
+    let text = compare(&[&plain, &slower], "").expect(0).stdout;
+    let told = "differs on the host: cpu.mitigations.retbleed: Not affected against Vulnerable";
+    assert!(text.contains(told) && !text.contains("boot_id"), "{text}");
+    fs::remove_file(shelf.dir.path().join("slower.csv.host.json")).unwrap();
+    let text = compare(&[&plain, &slower], "").expect(0).stdout;
+    assert!(text.contains("host settings differ; which ones stands in"), "{text}");
 }
 
 /// Real results, with a fifth taken off every rate of a copy that carries the same blocks.

@@ -118,8 +118,9 @@ fn character_of(path: &Path, byte: u64, field: usize) -> usize {
 /// Where each column stands in a file: newer columns come at its end, older files lack some.
 struct Places {
     fields: Vec<Option<usize>>,
-    /// That of `blocks_planned`, which results of a matrix have.
+    /// Those of `blocks_planned` and `flags`, which results of a matrix have.
     planned: Option<usize>,
+    flags: Option<usize>,
 }
 
 impl Places {
@@ -132,8 +133,8 @@ impl Places {
                 format!("no column {}: this is no result of jbodbench as CSV", column.name());
             return Err(syntax(path, 1, 1, &reason));
         }
-        let planned = header.iter().position(|name| name == "blocks_planned");
-        Ok(Self { fields, planned })
+        let named = |wanted| header.iter().position(|name| name == wanted);
+        Ok(Self { fields, planned: named("blocks_planned"), flags: named("flags") })
     }
 
     fn text<'r>(&self, record: &'r StringRecord, column: Column) -> &'r str {
@@ -225,6 +226,7 @@ fn new_run(places: &Places, record: &StringRecord) -> Result<Run, (usize, String
         cell: text(Column::Cell),
         block: places.number(record, Column::Block)?.map(|block| block as u64),
         planned: places.planned.and_then(|field| record.get(field)?.parse().ok()),
+        flags: places.flags.and_then(|field| record.get(field)).unwrap_or_default().to_owned(),
         ended: text(Column::TsUtc),
         ..Run::default()
     })

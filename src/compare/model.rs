@@ -45,6 +45,8 @@ pub(super) struct Run {
     pub(super) block: Option<u64>,
     /// Blocks that were planned when it was run, where a matrix says so.
     pub(super) planned: Option<u64>,
+    /// What a matrix says to be careful about: `failed`, `busy_device`.
+    pub(super) flags: String,
     /// When it ended: RFC 3339 in UTC, so that texts sort as times.
     pub(super) ended: String,
     /// Whether its rate was level, where that is known.
@@ -115,9 +117,16 @@ impl Run {
         self.status.iter().filter(|(disk, s)| *disk != "all" && !left_out(s)).count()
     }
 
-    /// Whether it was ended before its window closed, so that its numbers are of something else.
-    pub(super) fn was_cut_short(&self) -> bool {
-        matches!(self.status(), "interrupted" | "stopped" | "too_short")
+    /// Why its numbers are of something else than the other runs': it was ended before its window
+    /// closed, or a command around it failed.
+    pub(super) fn spoilt(&self) -> Option<&'static str> {
+        if matches!(self.status(), "interrupted" | "stopped" | "too_short") {
+            Some("it was ended before its window closed")
+        } else if self.flags.split(' ').any(|flag| flag == "failed") {
+            Some("the matrix calls it failed")
+        } else {
+            None
+        }
     }
 
     /// How messages call it.

@@ -29,6 +29,8 @@ pub(super) fn of_pair(
             "the sides share no boot: a boot is one observation, the mean of its runs".to_owned(),
         ),
     }
+    let flagged = pair.a.iter().chain(&pair.b).filter(|run| !run.flags.is_empty());
+    said.extend(flagged.map(|run| format!("flagged {}: {}", run.flags, run.name())));
     for run in pair.a.iter().chain(&pair.b) {
         if !matches!(run.status(), "ok" | "") {
             said.push(format!("status {}: {}", run.status(), run.name()));

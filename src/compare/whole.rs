@@ -133,12 +133,10 @@ fn gather(
     }
     let mut sides = divide(files, &split, request.base.as_deref())?;
     for side in &mut sides {
-        let short: Vec<String> =
-            side.runs.iter().filter(|run| run.was_cut_short()).map(Run::name).collect();
-        side.runs.retain(|run| !run.was_cut_short());
-        said.extend(short.into_iter().map(|name| {
-            format!("left out, because it was ended before its window closed: {name}")
-        }));
+        let spoilt =
+            |run: &Run| Some(format!("left out, because {}: {}", run.spoilt()?, run.name()));
+        said.extend(side.runs.iter().filter_map(spoilt));
+        side.runs.retain(|run| run.spoilt().is_none());
         if side.runs.is_empty() {
             return Err(CompareError::Missing(format!("{}: no whole run is left", side.name)));
         }
