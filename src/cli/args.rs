@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::compare::CompareArgs;
 use super::conditions::ConditionArgs;
 use super::preset::PresetArgs;
 use crate::units::parse_duration;
@@ -30,6 +31,8 @@ pub(super) struct Cli {
 pub(super) enum Command {
     /// Put a load on disks, once, and print what each of them did
     Run(Box<RunArgs>),
+    /// Say whether one result is slower than another, with an interval
+    Compare(Box<CompareArgs>),
     /// Parse a loadfile and say what one pass of it does
     Check(CheckArgs),
     /// Say which permission check each component of a path takes, for a user

@@ -3,6 +3,7 @@
 mod args;
 mod audit;
 mod check;
+mod compare;
 mod conditions;
 mod preset;
 mod request;
@@ -44,6 +45,7 @@ pub fn main() -> ExitCode {
     let code = match cli.command {
         Command::Audit(args) => audit::audit(&args),
         Command::Check(args) => check::check(&args),
+        Command::Compare(args) => compare::compare(*args),
         Command::Restore => restore::restore(),
         Command::Run(run) if role.is_some() => work(*run),
         Command::Run(run) => lead(*run, &args),
@@ -53,7 +55,7 @@ pub fn main() -> ExitCode {
 
 fn writes_to_stdout(command: &Command) -> bool {
     match command {
-        Command::Audit(_) | Command::Check(_) | Command::Restore => true,
+        Command::Audit(_) | Command::Check(_) | Command::Compare(_) | Command::Restore => true,
         Command::Run(run) => run.result.out.is_none() && !run.safety.dry_run,
     }
 }
