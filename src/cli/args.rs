@@ -222,6 +222,9 @@ pub(super) struct CallArgs {
         hide_short_help = true
     )]
     pub(super) share: Vec<ShareArg>,
+    /// Make every operation longer by this: to try out what finds a slow-down
+    #[arg(long, value_name = "DUR", value_parser = parse_duration, default_value = "0", hide = true)]
+    pub(super) spin: Duration,
     /// CPUs that clients may run on, such as 0,2-5
     #[arg(long, value_name = "LIST", hide_short_help = true)]
     pub(super) cpus: Option<String>,

@@ -21,7 +21,7 @@ const RATES: std::ops::RangeInclusive<f64> = 0.001..=1e9;
 /// Builds the request of `run`, or says what is wrong with the arguments.
 pub(super) fn run_request(args: RunArgs) -> Result<RunRequest, String> {
     let RunArgs { disks, preset, load, length, result, calls, conditions, safety } = args;
-    let conditions = conditions.conditions();
+    let conditions = conditions.conditions()?;
     let preset = preset.preset();
     let time = length.time.or(length.passes.is_none().then_some(DEFAULT_TIME));
     if time == Some(Duration::ZERO) {
@@ -118,6 +118,7 @@ fn load_of(load: &LoadArgs, passes: Option<u64>, calls: &CallArgs) -> Result<Loa
         },
         cpus: calls.cpus.as_deref().map(cpu_list).transpose()?.unwrap_or_default(),
         seed: load.seed,
+        spin_ns: u64::try_from(calls.spin.as_nanos()).unwrap_or(u64::MAX),
     })
 }
 

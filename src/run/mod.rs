@@ -29,6 +29,7 @@ mod report;
 mod request;
 mod rows;
 mod sequence;
+mod series;
 mod setup;
 mod shelf;
 mod traffic;
