@@ -1,11 +1,37 @@
-//! Robust statistics over a handful of values, and what follows from them for the disks of a
-//! shelf. Floor 1, pure.
+//! Statistics of runs: what differs, by how much, with which interval; robust statistics over a
+//! handful of values, and what follows from them for the disks of a shelf. Floor 1, pure.
+//!
+//! The unit is a whole run. Values are natural logarithms, so that effects are ratios: "half" and
+//! "twice" are equally far, and swapping the sides turns the sign. docs/measuring.md says why these
+//! methods; `scripts/stats-reference` computes what the tests expect.
 
 mod blame;
+mod budget;
+mod contrast;
+mod estimate;
+mod holm;
+mod paired;
+mod power;
+mod signed_rank;
 mod standing;
+mod steady;
+mod student;
+mod verdict;
+mod welch;
 
 pub use blame::{Blame, shared_places};
+pub use budget::{LEAST_BLOCKS, Spent, USUAL_BLOCKS, resolvable, spend};
+pub use contrast::{Contrast, Design, Step};
+pub use estimate::{Estimate, percent};
+pub use holm::{holm, holm_levels};
+pub use paired::paired;
+pub use power::{POWER, Plan, still_needed};
+pub use signed_rank::{HodgesLehmann, hodges_lehmann};
 pub use standing::{LEAST_PEERS, Standing, again_alone, again_together, keeps_up, standings};
+pub use steady::{Level, WINDOWS, five_rates, level};
+pub use student::{t_quantile, t_two_sided};
+pub use verdict::{Better, LEAST_BOOTS, LEAST_RUNS, Question, Verdict, Why, judge};
+pub use welch::welch;
 
 /// Median; `None` of nothing. Not a number sorts last.
 #[must_use]
@@ -47,6 +73,25 @@ pub fn outliers(values: &[f64]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // The data of scripts/stats-reference, for the tests of the other files.
+
+    /// A log ratio per block.
+    pub(super) const D: [f64; 10] =
+        [-0.041, -0.012, -0.055, 0.008, -0.033, -0.027, -0.061, -0.019, 0.013, -0.038];
+    /// Logarithms of two sides.
+    pub(super) const A: [f64; 5] = [6.91, 6.95, 6.88, 6.93, 6.9];
+    /// The other side.
+    pub(super) const B: [f64; 7] = [6.85, 6.97, 6.79, 6.9, 6.81, 6.88, 6.83];
+    /// Blocks of a two by two: cells 00, 01, 10, 11.
+    pub(super) const BLOCKS: [[f64; 4]; 6] = [
+        [6.9, 6.91, 6.89, 6.62],
+        [6.95, 6.93, 6.9, 6.71],
+        [6.88, 6.9, 6.91, 6.6],
+        [6.85, 6.88, 6.83, 6.58],
+        [6.92, 6.95, 6.9, 6.69],
+        [6.97, 6.94, 6.98, 6.7],
+    ];
 
     #[test]
     fn median_and_z_by_hand() {
