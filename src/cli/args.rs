@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::conditions::ConditionArgs;
+use super::matrix::{EXAMPLES, MORE, MatrixArgs};
 use super::preset::PresetArgs;
 use crate::units::parse_duration;
 
@@ -18,7 +19,8 @@ use crate::units::parse_duration;
     about = "Replays dbench loadfiles on many mounted disks at once, and measures each by itself",
     after_help = "Start with:  jbodbench run            (12 seconds in the current directory)\n\
                   Many disks:  jbodbench run '/mnt/d[1-12]' -t 60s -o run.csv\n\
-                  A bad disk:  jbodbench run --preset disks '/mnt/d[1-12]'"
+                  A bad disk:  jbodbench run --preset disks '/mnt/d[1-12]'\n\
+                  Compare:     jbodbench matrix --vary as=root,nobody /mnt/d1"
 )]
 pub(super) struct Cli {
     #[command(subcommand)]
@@ -30,6 +32,9 @@ pub(super) struct Cli {
 pub(super) enum Command {
     /// Put a load on disks, once, and print what each of them did
     Run(Box<RunArgs>),
+    /// Run every combination of conditions in random blocks, and say what each of them does
+    #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{MORE}"))]
+    Matrix(Box<MatrixArgs>),
     /// Parse a loadfile and say what one pass of it does
     Check(CheckArgs),
     /// Say which permission check each component of a path takes, for a user

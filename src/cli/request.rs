@@ -149,7 +149,7 @@ fn timing(text: &str) -> Result<Timing, String> {
 }
 
 /// `0,2-5` as numbers, ascending and once each.
-fn cpu_list(text: &str) -> Result<Vec<usize>, String> {
+pub(super) fn cpu_list(text: &str) -> Result<Vec<usize>, String> {
     let wrong = || format!("--cpus {text}: expected numbers and ranges, such as 0,2-5");
     let mut cpus = Vec::new();
     for part in text.split(',') {

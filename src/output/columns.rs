@@ -231,7 +231,7 @@ columns! {
     BlocksPlanned "blocks_planned" Key Integer "Blocks that were planned when the row was made.";
     IdleWaitS "idle_wait_s" Measure Float "Seconds that a matrix waited for idle devices before the run.";
     Flags "flags" Measure Text "What to be careful about: busy_device, failed.";
-    Effect "effect" Key Text "Kind of effect: main, simple, interaction or curve.";
+    Effect "effect" Key Text "Kind of effect: main, simple or interaction.";
     Factor "factor" Key Text "What was varied; two factors of an interaction with an x between.";
     LevelA "level_a" Key Text "Level that the effect starts from.";
     LevelB "level_b" Key Text "Level that is compared with it.";
