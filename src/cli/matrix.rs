@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use clap::{ArgMatches, Args, CommandFactory, ValueEnum};
 
-use super::args::{
-    CallArgs, Cli, FormatArg, LengthArgs, LoadArgs, ResultArgs, SafetyArgs,
-};
+use super::args::{CallArgs, Cli, FormatArg, LengthArgs, LoadArgs, ResultArgs, SafetyArgs};
 use super::conditions::ConditionArgs;
 use super::draft::Draft;
 use super::{matrix_preset, vary};

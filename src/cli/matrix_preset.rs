@@ -7,9 +7,9 @@ use super::draft::Draft;
 use super::matrix::MatrixPreset;
 use super::vary;
 use crate::host::disks;
+use crate::host::limits;
 use crate::host::mounts::{MountFacts, mounts};
 use crate::host::noacl;
-use crate::host::limits;
 use crate::loadfile::builtin;
 
 /// Adds a preset to what was said; what was said before holds.

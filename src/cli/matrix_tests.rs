@@ -30,8 +30,16 @@ fn every_option_of_run_is_there() {
         assert!(known != of_disks, "--{long}");
         let refused = vary::factor(&format!("{long}=a,b"), true).is_err();
         let fixed = [
-            "out", "append", "format", "label", "progress", "dry-run", "require-mounts", "keep",
-            "seed", "preset",
+            "out",
+            "append",
+            "format",
+            "label",
+            "progress",
+            "dry-run",
+            "require-mounts",
+            "keep",
+            "seed",
+            "preset",
         ];
         assert_eq!(refused, fixed.contains(&long) || of_disks, "--vary {long}=a,b");
     }

@@ -1,8 +1,8 @@
 //! What each factor does.
 
+use super::Metric;
 use super::figures::Figures;
 use super::plan::Matrix;
-use super::Metric;
 use crate::output::Column;
 use crate::stats::{
     Contrast, Design, Estimate, LEAST_RUNS, Plan, Question, Verdict, Why, holm, judge,
@@ -209,8 +209,13 @@ fn answer(
 /// What else was measured: the whole load's latencies and cost, and the mean latency of each
 /// operation. Rates of single operations only repeat the total: they stand in the loadfile's ratio.
 fn other_metrics(matrix: &Matrix, figures: &Figures) -> Vec<Metric> {
-    let whole =
-        [Column::OpsPerS, Column::LatP50Us, Column::LatP99Us, Column::PassMeanS, Column::SysUsPerOp];
+    let whole = [
+        Column::OpsPerS,
+        Column::LatP50Us,
+        Column::LatP99Us,
+        Column::PassMeanS,
+        Column::SysUsPerOp,
+    ];
     let whole = whole.map(|column| Metric::new(column, "all"));
     let each = figures.ops().into_iter().map(|op| Metric::new(Column::LatMeanUs, op));
     let all: Vec<Metric> = whole.into_iter().chain(each).collect();

@@ -61,34 +61,34 @@ impl Figures {
     /// Blocks in which every cell was run, whatever came of it.
     pub(super) fn whole_blocks(&self) -> Vec<u64> {
         let blocks: BTreeSet<u64> = self.runs.keys().map(|(block, _)| *block).collect();
-        let whole = |block: &u64| (0..self.cells).all(|cell| self.runs.contains_key(&(*block, cell)));
+        let whole =
+            |block: &u64| (0..self.cells).all(|cell| self.runs.contains_key(&(*block, cell)));
         blocks.into_iter().filter(whole).collect()
     }
 
-    /// Disks that have this figure in every run that is usable.
-    fn disks(&self, metric: &Metric) -> Vec<String> {
+    /// Disks that were there in every run that is usable.
+    fn disks(&self) -> Vec<&str> {
         let mut common: Option<BTreeSet<&str>> = None;
         for run in self.runs.values().filter(|run| !run.failed) {
-            let has = |(_, op, column): &&Place| op == metric.op() && *column == metric.column();
-            let mut disks: BTreeSet<&str> = BTreeSet::new();
-            disks.extend(run.values.keys().filter(has).map(|(disk, _, _)| disk.as_str()));
+            let disks: BTreeSet<&str> =
+                run.values.keys().map(|(disk, _, _)| disk.as_str()).collect();
             common = Some(match common {
                 None => disks,
                 Some(known) => known.intersection(&disks).copied().collect(),
             });
         }
-        common.unwrap_or_default().into_iter().map(str::to_owned).collect()
+        common.unwrap_or_default().into_iter().collect()
     }
 
     /// The logarithm of a metric in every whole block, one per cell: the mean over disks, each of
     /// which is thereby its own control. Not a number where a run failed or has no such figure.
     pub(super) fn logs(&self, metric: &Metric) -> Vec<Vec<f64>> {
-        let disks = self.disks(metric);
+        let disks = self.disks();
         let log = |block, cell| {
             let run = self.runs.get(&(block, cell)).filter(|run| !run.failed)?;
             let mut sum = 0.0;
             for disk in &disks {
-                let place = (disk.clone(), metric.op().to_owned(), metric.column());
+                let place = ((*disk).to_owned(), metric.op().to_owned(), metric.column());
                 sum += run.values.get(&place)?.ln();
             }
             (!disks.is_empty()).then_some(sum / disks.len() as f64)
@@ -100,8 +100,8 @@ impl Figures {
     }
 
     /// Number of disks whose figures count.
-    pub(super) fn disk_count(&self, metric: &Metric) -> usize {
-        self.disks(metric).len()
+    pub(super) fn disk_count(&self) -> usize {
+        self.disks().len()
     }
 
     /// Operations that were measured anywhere.

@@ -39,8 +39,7 @@ async fn run<'a>(worker: &mut Worker<'a, '_>, matrix: &'a Matrix) -> Job {
     let found: Vec<String> = ready.iter().map(|cell| cell.identity.clone()).collect();
     let plan_sha256 = sha256_hex(matrix.canonical_text(&disks, &found).as_bytes());
     let host = HostFacts::read();
-    let expected =
-        Expected { matrix, plan_sha256: &plan_sha256, disks: &disks, host: &host };
+    let expected = Expected { matrix, plan_sha256: &plan_sha256, disks: &disks, host: &host };
     let earlier = matrix.resume.as_ref().map(|path| resume::read(path, &expected)).transpose()?;
     let done = earlier.as_ref().map_or(0, |earlier| earlier.blocks);
     worker.note(&ready[0].text);
@@ -99,7 +98,9 @@ fn resumed_text(earlier: &Earlier, matrix: &Matrix) -> String {
         true => "; other blocks were planned before: intervals are made wider for the second look",
         false => "",
     };
-    format!("goes on after {blocks} whole blocks; {cut_rows} rows of an unfinished one are cut{more}")
+    format!(
+        "goes on after {blocks} whole blocks; {cut_rows} rows of an unfinished one are cut{more}"
+    )
 }
 
 /// A matrix under way.
@@ -149,7 +150,8 @@ impl<'a> Experiment<'a> {
         let name = &self.matrix.cells[cell].name;
         let behind = (block - 1) * self.ready.len() as u64 + index;
         let share = behind as f64 / self.matrix.runs() as f64;
-        worker.show_series(text::place(self.matrix, (block, index), name, self.left(behind)), share);
+        worker
+            .show_series(text::place(self.matrix, (block, index), name, self.left(behind)), share);
         let start = Instant::now();
         let run = OneRun { cell: &self.ready[cell], name, block, index, env: self.env(cell) };
         let ran = match worker.one_run(series, &run).await {

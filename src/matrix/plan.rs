@@ -112,11 +112,8 @@ impl Matrix {
         for disk in disks {
             let _ = writeln!(text, "disk {disk}");
         }
-        let idle = format!(
-            "{} {}",
-            format_duration(self.idle.quiet),
-            format_duration(self.idle.limit)
-        );
+        let idle =
+            format!("{} {}", format_duration(self.idle.quiet), format_duration(self.idle.limit));
         let (seed, metric, hooks) = (self.seed, &self.metric, self.hooks.text());
         let _ = writeln!(text, "seed {seed}\nidle {idle}\nmetric {metric}\nhooks {hooks}");
         text

@@ -12,7 +12,7 @@ use crate::units::{format_duration, format_number};
 
 /// Widths of texts in a table.
 const NAME: usize = 44;
-const LEVEL: usize = 14;
+const LEVEL: usize = 24;
 /// Exploratory effects in the table at most.
 const MOST: usize = 12;
 
@@ -58,12 +58,8 @@ fn resolution(matrix: &Matrix) -> String {
     );
     if matrix.factors.len() > 1 {
         let both = design.interaction((0, 0, 1), (1, 0, 1));
-        let _ = write!(
-            text,
-            ", an interaction of {} (or {})",
-            found(&both, 0.01),
-            found(&both, 0.03)
-        );
+        let _ =
+            write!(text, ", an interaction of {} (or {})", found(&both, 0.01), found(&both, 0.03));
     }
     text
 }
@@ -91,13 +87,16 @@ pub(super) fn end_text(
     color: bool,
 ) -> String {
     let blocks = figures.whole_blocks().len();
-    let disks = figures.disk_count(&matrix.metric);
-    let mean = if disks == 1 { String::new() } else { format!(", geometric mean of {disks} disks") };
+    let disks = figures.disk_count();
+    let mean =
+        if disks == 1 { String::new() } else { format!(", geometric mean of {disks} disks") };
     let mut out = format!("{blocks} whole blocks, {}{mean}\n\n", matrix.metric);
     out.push_str(&cell_table(matrix, figures, color));
     let headline: Vec<&Effect> = effects.iter().filter(|e| e.p_adjusted.is_none()).collect();
     if headline.is_empty() {
-        out.push_str("\nno effects: two whole blocks are needed at least, and figures in all cells\n");
+        out.push_str(
+            "\nno effects: two whole blocks are needed at least, and figures in all cells\n",
+        );
         return out;
     }
     out.push('\n');
@@ -130,47 +129,51 @@ fn cell_table(matrix: &Matrix, figures: &Figures, color: bool) -> String {
     lined_up(&["cell", "relation", &metric, "varies by", "runs"], rows.collect(), color)
 }
 
+/// Effects of the metric that was declared, factor by factor, each with its verdict.
 fn effect_table(effects: &[&Effect], matrix: &Matrix, color: bool) -> String {
-    let mut out = String::new();
-    let rows = effects.iter().map(|effect| {
-        let ask = &effect.ask;
-        let at = match ask.kind {
-            Kind::Simple => format!("at {}", ask.held),
-            Kind::Main if matrix.factors.len() > 1 => "mean over the others".into(),
-            Kind::Main => String::new(),
-            Kind::Interaction => "interaction (ratio of ratios)".into(),
-        };
-        let step = format!("{} -> {}", shorten(&ask.from, LEVEL), shorten(&ask.to, LEVEL));
-        vec![format!("{} {step}", ask.factor), shorten(&at, NAME), change_text(effect), n_text(effect)]
-    });
-    let head = ["effect", "", "change, interval", "n"];
-    out.push_str(&lined_up(&head, rows.collect(), color));
     let margin = format_number(100.0 * matrix.margin);
     let confidence = effects.first().map_or(95.0, |effect| 100.0 * (1.0 - effect.alpha));
-    let _ = writeln!(out, "intervals of {} %, margin {margin} %", format_number(confidence));
+    let interval = format!("{} % interval", format_number(confidence));
+    let (mut rows, mut verdicts) = (Vec::new(), vec![String::from("verdict")]);
+    let mut last = String::new();
     for effect in effects {
-        let ask = &effect.ask;
-        let at = if ask.held.is_empty() { String::new() } else { format!(" at {}", ask.held) };
-        let _ = writeln!(
-            out,
-            "{} {} -> {}{at}: {}",
-            ask.factor,
-            ask.from,
-            ask.to,
-            verdict_text(effect, &margin)
-        );
+        let title = title(effect);
+        if title != last && matrix.factors.len() > 1 && effect.ask.kind != Kind::Interaction {
+            rows.push(vec![title.clone(), String::new(), String::new(), String::new()]);
+            verdicts.push(String::new());
+        }
+        let name = match effect.ask.kind {
+            Kind::Simple => format!("  at {}", shorten(&effect.ask.held, NAME)),
+            Kind::Main if matrix.factors.len() > 1 => "  mean over the others".into(),
+            Kind::Main | Kind::Interaction => title.clone(),
+        };
+        let (change, limits) = change_text(effect);
+        rows.push(vec![name, change, limits, effect.estimate.n.to_string()]);
+        verdicts.push(verdict_text(effect, &margin));
+        last = title;
+    }
+    let table = lined_up(&["effect", "change", &interval, "n"], rows, color);
+    let mut out = String::new();
+    for (line, verdict) in table.lines().zip(verdicts) {
+        let _ = writeln!(out, "{}", format!("{line}  {verdict}").trim_end());
     }
     out
 }
 
-fn n_text(effect: &Effect) -> String {
-    effect.estimate.n.to_string()
+/// `as: root -> nobody`; of an interaction the factors with both steps.
+fn title(effect: &Effect) -> String {
+    let ask = &effect.ask;
+    let step = format!("{} -> {}", shorten(&ask.from, LEVEL), shorten(&ask.to, LEVEL));
+    match ask.kind {
+        Kind::Simple | Kind::Main => format!("{}: {step}", ask.factor),
+        Kind::Interaction => format!("{} (ratio of ratios): {step}", ask.factor),
+    }
 }
 
-/// `+4.1 %  +2.0 .. +6.3`.
-fn change_text(effect: &Effect) -> String {
+/// `+4.1 %` and `+2.0 .. +6.3 %`.
+fn change_text(effect: &Effect) -> (String, String) {
     let (change, low, high) = effect.estimate.percent(effect.alpha);
-    format!("{} %  {} .. {}", signed(change), signed(low), signed(high))
+    (format!("{} %", signed(change)), format!("{} .. {} %", signed(low), signed(high)))
 }
 
 fn signed(value: f64) -> String {
@@ -182,16 +185,16 @@ fn signed(value: f64) -> String {
 fn verdict_text(effect: &Effect, margin: &str) -> String {
     let resolved = format_number(effect.half_width_pct());
     match effect.verdict {
-        Verdict::Same => format!("same, within {margin} %"),
+        Verdict::Same => format!("same (within {margin} %)"),
         Verdict::Regression | Verdict::Improvement => effect.verdict.word().into(),
-        Verdict::Inconclusive(Why::Noise { needs }) => format!(
-            "inconclusive: not resolved below {resolved} %, needs about {needs} blocks for {margin} %"
-        ),
+        Verdict::Inconclusive(Why::Noise { needs }) => {
+            format!("not resolved below {resolved} %, needs about {needs} blocks")
+        }
         Verdict::Inconclusive(Why::TooFew { have, least }) => {
-            format!("inconclusive: {have} blocks, {least} are needed for a verdict")
+            format!("{have} blocks are too few: {least} for a verdict")
         }
         Verdict::Inconclusive(Why::Unstable) => {
-            "inconclusive: single blocks decide (t and rank intervals disagree)".into()
+            "unstable: single blocks decide, t and rank intervals disagree".into()
         }
     }
 }
@@ -236,8 +239,10 @@ fn exploratory_text(effects: &[Effect], matrix: &Matrix, color: bool) -> String 
         let step = format!("{} -> {}", shorten(&ask.from, LEVEL), shorten(&ask.to, LEVEL));
         let mean = if matrix.factors.len() > 1 { " (mean)" } else { "" };
         let p = effect.p_adjusted.map_or_else(String::new, format_number);
-        vec![effect.metric.to_string(), format!("{} {step}{mean}", ask.factor), change_text(effect), p]
+        let (change, limits) = change_text(effect);
+        vec![effect.metric.to_string(), format!("{} {step}{mean}", ask.factor), change, limits, p]
     });
-    out.push_str(&lined_up(&["metric", "effect", "change, interval", "p"], rows.collect(), color));
+    let head = ["metric", "effect", "change", "interval", "p"];
+    out.push_str(&lined_up(&head, rows.collect(), color));
     out
 }

@@ -240,16 +240,20 @@ impl Worker<'_, '_> {
             &mut self.progress,
             rows,
         );
-        let mut ready = meter.wait_for_clients().await;
+        let ready = meter.wait_for_clients().await;
+        let mut hook_failure = None;
         if ready.is_ok() && meter.cut.is_none() {
             let dirs = dirs(meter.disks);
             match self.around.run(Moment::AtStart, Some(&dirs), meter.link).await {
                 Ok(()) => {}
-                Err(HookEnd::Failed(why)) => ready = Err(RunError::failed(why)),
+                Err(HookEnd::Failed(why)) => hook_failure = Some(why),
                 Err(HookEnd::Cut(cut)) => meter.cut = Some(cut),
             }
         }
         meter.open(gate);
+        if hook_failure.is_some() {
+            meter.disks.iter().for_each(|disk| disk.state.control.stop());
+        }
         if let Err(error) = ready {
             meter.stop_and_wait().await;
             return Err((error, disks, events));
@@ -259,14 +263,11 @@ impl Worker<'_, '_> {
         let changes = meter.after.as_ref().zip(meter.before.as_ref()).map(|(a, b)| a.minus(b));
         let (dirty_bytes, start_up) = (meter.dirty_bytes, meter.start_up);
         drop(meter);
-        let hook_failure = match (&cut, self.around.run(Moment::AtStop, Some(&dirs(&disks)), self.link).await) {
-            (None, Err(HookEnd::Cut(end))) => {
-                cut = Some(end);
-                None
-            }
-            (_, Err(HookEnd::Failed(why))) => Some(why),
-            _ => None,
-        };
+        match self.around.run(Moment::AtStop, Some(&dirs(&disks)), self.link).await {
+            Ok(()) => {}
+            Err(HookEnd::Cut(end)) => drop(cut.get_or_insert(end)),
+            Err(HookEnd::Failed(why)) => drop(hook_failure.get_or_insert(why)),
+        }
         let drained = match cut {
             None => drain(&disks, request.grace, self.link).await,
             Some(_) => Drained { each: disks.iter().map(|_| None).collect(), cut: None },

@@ -65,7 +65,8 @@ pub(in crate::run) async fn wait(
             message = link.receive::<ToWorker>() => return Err(Cut::of(message.as_ref())),
             () = tokio::time::sleep(LOOK) => {}
         }
-        syncs.retain_mut(|sync| matches!(sync.try_recv(), Err(oneshot::error::TryRecvError::Empty)));
+        syncs
+            .retain_mut(|sync| matches!(sync.try_recv(), Err(oneshot::error::TryRecvError::Empty)));
         let idle = watched.iter_mut().map(|device| device.idle_for()).min();
         let seconds = start.elapsed().as_secs_f64();
         if syncs.is_empty() && idle.is_none_or(|idle| idle >= rule.quiet) {
