@@ -1,9 +1,94 @@
-//! The operations a loadfile can ask for, by their dbench words. Floor 0: knows nothing else.
+//! The operations a loadfile can ask for, one row each: word, arguments, and what is true of all
+//! its lines. Floor 0: knows nothing else.
+//!
+//! Parser, printer, compiler, clients and `check` read this table. A word that is no more than one
+//! system call needs nothing beyond it and a row of [`CallKind`]: CONTRIBUTING.md says how.
+
+pub mod argument;
+mod call_kind;
+pub mod flags;
 
 use std::fmt;
 
+use argument::Role;
+pub use call_kind::CallKind;
+
+/// What is true of every line of an operation.
+#[derive(Clone, Copy, Debug)]
+pub struct Word {
+    /// As a loadfile spells it.
+    pub text: &'static str,
+    /// Its paths, by name; two at most, one for what is one call.
+    pub paths: &'static [&'static str],
+    /// Its numbers behind them; four at most.
+    pub numbers: &'static [(Role, &'static str)],
+    /// Whether a line can say that it must fail.
+    pub can_expect_failure: bool,
+    /// Whether it changes nothing, and so may name what belongs to the run.
+    pub only_looks: bool,
+    /// The one system call that it is; `None` for what is made of several, or has a client's memory.
+    pub call: Option<CallKind>,
+}
+
+impl Word {
+    const fn new(
+        text: &'static str,
+        paths: &'static [&'static str],
+        numbers: &'static [(Role, &'static str)],
+    ) -> Self {
+        Self { text, paths, numbers, can_expect_failure: false, only_looks: false, call: None }
+    }
+
+    const fn can_expect_failure(self) -> Self {
+        Self { can_expect_failure: true, ..self }
+    }
+
+    const fn looks(self) -> Self {
+        Self { only_looks: true, ..self }
+    }
+
+    /// One call and no more: both directions of its status count.
+    const fn is(self, call: CallKind) -> Self {
+        Self { call: Some(call), can_expect_failure: true, ..self }
+    }
+
+    /// How the whole line is spelled.
+    #[must_use]
+    pub fn usage(&self) -> String {
+        let mut text = self.text.to_owned();
+        for name in self.paths {
+            text.push_str(&format!(" \"{name}\""));
+        }
+        for (_, name) in self.numbers {
+            text.push_str(&format!(" <{name}>"));
+        }
+        text + " <status>"
+    }
+
+    /// Which of its numbers is the handle.
+    #[must_use]
+    pub fn handle_position(&self) -> Option<usize> {
+        self.numbers.iter().position(|(role, _)| *role == Role::Handle)
+    }
+}
+
+type Number = (Role, &'static str);
+
+const PATH: &[&str] = &["path"];
+const HANDLE: Number = (Role::Handle, "handle");
+const OFFSET: Number = (Role::Offset, "offset");
+const LEVEL: Number = (Role::Ignored, "level");
+const MODE: Number = (Role::Mode, "mode");
+const TRANSFER: &[Number] = &[HANDLE, OFFSET, (Role::Length, "size"), (Role::Want, "ret_size")];
+const RANGE: &[Number] = &[HANDLE, OFFSET, (Role::Offset, "length")];
+const CREATE: &[Number] =
+    &[(Role::Options, "create_options"), (Role::Disposition, "disposition"), HANDLE];
+const FIND: &[Number] = &[LEVEL, (Role::Entries, "max_count"), (Role::Ignored, "count")];
+const ASK: &[Number] = &[(Role::Flags(&flags::ACCESS), "mode")];
+const OPEN: &[Number] = &[(Role::Flags(&flags::OPEN), "flags"), MODE, HANDLE];
+
 macro_rules! op_kinds {
-    ($($(#[$doc:meta])* $variant:ident = $word:literal),+ $(,)?) => {
+    ($($(#[$doc:meta])* $variant:ident = $row:expr),+ $(,)?) => {
         /// A file-system operation that a loadfile line names and that is measured as one sample.
         ///
         /// One loadfile operation may take several system calls; `docs/loadfile.md` lists them.
@@ -14,52 +99,89 @@ macro_rules! op_kinds {
         impl OpKind {
             /// Every kind, in the order of the enum; `ALL[kind.index()] == kind`.
             pub const ALL: &'static [OpKind] = &[$(OpKind::$variant),+];
-
-            /// The word as a loadfile spells it.
-            #[must_use]
-            pub const fn word(self) -> &'static str {
-                match self { $(OpKind::$variant => $word),+ }
-            }
         }
+
+        static TABLE: &[Word] = &[$($row),+];
+        /// The same for what is known when this is compiled.
+        const ROWS: &[Word] = &[$($row),+];
     };
 }
 
 op_kinds! {
     /// Remove everything below a directory, and the directory.
-    Deltree = "Deltree",
+    Deltree = Word::new("Deltree", PATH, &[]),
     /// Create a directory; an existing one is no error.
-    Mkdir = "Mkdir",
+    Mkdir = Word::new("Mkdir", PATH, &[]),
     /// Remove an empty directory.
-    Rmdir = "Rmdir",
+    Rmdir = Word::new("Rmdir", PATH, &[]).can_expect_failure(),
     /// Open or create a file or directory and give it a handle.
-    NtCreateX = "NTCreateX",
+    NtCreateX = Word::new("NTCreateX", PATH, CREATE).can_expect_failure(),
     /// Close a handle.
-    Close = "Close",
+    Close = Word::new("Close", &[], &[HANDLE]),
     /// Write at an offset of a handle.
-    WriteX = "WriteX",
+    WriteX = Word::new("WriteX", &[], TRANSFER),
     /// Read at an offset of a handle.
-    ReadX = "ReadX",
+    ReadX = Word::new("ReadX", &[], TRANSFER),
     /// fsync a handle.
-    Flush = "Flush",
+    Flush = Word::new("Flush", &[], &[HANDLE]),
     /// Rename a path.
-    Rename = "Rename",
+    Rename = Word::new("Rename", &["old path", "new path"], &[]).can_expect_failure(),
     /// Remove a file.
-    Unlink = "Unlink",
+    Unlink = Word::new("Unlink", PATH, &[(Role::Ignored, "attributes")]).can_expect_failure(),
     /// Take a write lock on a byte range of a handle, waiting for it.
-    LockX = "LockX",
+    LockX = Word::new("LockX", &[], RANGE),
     /// Release a byte range of a handle.
-    UnlockX = "UnlockX",
+    UnlockX = Word::new("UnlockX", &[], RANGE),
     /// Read a directory.
-    FindFirst = "FIND_FIRST",
-    /// stat a path.
-    QueryPath = "QUERY_PATH_INFORMATION",
+    FindFirst = Word::new("FIND_FIRST", PATH, FIND).looks(),
+    /// Look a path up, as dbench does.
+    QueryPath =
+        Word::new("QUERY_PATH_INFORMATION", PATH, &[LEVEL]).can_expect_failure().looks(),
     /// fstat a handle.
-    QueryFile = "QUERY_FILE_INFORMATION",
+    QueryFile = Word::new("QUERY_FILE_INFORMATION", &[], &[HANDLE, LEVEL]),
     /// statfs of the disk's directory.
-    QueryFs = "QUERY_FS_INFORMATION",
+    QueryFs = Word::new("QUERY_FS_INFORMATION", &[], &[LEVEL]),
     /// Set the time stamps of an open file.
-    SetFile = "SET_FILE_INFORMATION",
+    SetFile = Word::new("SET_FILE_INFORMATION", &[], &[HANDLE, LEVEL]),
+    /// stat a path.
+    Stat = Word::new("stat", PATH, &[]).is(CallKind::Stat).looks(),
+    /// stat a path, without following a link at its end.
+    Lstat = Word::new("lstat", PATH, &[]).is(CallKind::Lstat).looks(),
+    /// Ask for permission.
+    Access = Word::new("access", PATH, ASK)
+        .is(CallKind::Access)
+        .looks(),
+    /// Open with flags and give it a handle.
+    Open = Word::new("open", PATH, OPEN).can_expect_failure(),
+    /// fstat a handle.
+    Fstat = Word::new("fstat", &[], &[HANDLE]).is(CallKind::Fstat),
+    /// fdatasync a handle.
+    Fdatasync = Word::new("fdatasync", &[], &[HANDLE]).is(CallKind::Fdatasync),
+    /// Set the permission bits of a path.
+    Chmod = Word::new("chmod", PATH, &[MODE]).is(CallKind::Chmod),
+    /// Set the permission bits of a handle.
+    Fchmod = Word::new("fchmod", &[], &[HANDLE, MODE]).is(CallKind::Fchmod),
+    /// Set the length of a path.
+    Truncate = Word::new("truncate", PATH, &[(Role::Offset, "length")]).is(CallKind::Truncate),
 }
+
+/// Longest word.
+const MAX_WORD: usize = 22;
+/// Most words of one length.
+const MAX_ALIKE: usize = 12;
+
+/// Words of each length, so that few are compared.
+static BY_LENGTH: [([u8; MAX_ALIKE], usize); MAX_WORD + 1] = {
+    let mut lists = [([0; MAX_ALIKE], 0); MAX_WORD + 1];
+    let mut at = 0;
+    while at < ROWS.len() {
+        let list = &mut lists[ROWS[at].text.len()];
+        list.0[list.1] = at as u8;
+        list.1 += 1;
+        at += 1;
+    }
+    lists
+};
 
 impl OpKind {
     /// Number of kinds: the length of a table indexed by [`OpKind::index`].
@@ -71,10 +193,43 @@ impl OpKind {
         self as usize
     }
 
+    /// Its row.
+    #[inline]
+    #[must_use]
+    pub fn row(self) -> &'static Word {
+        &TABLE[self.index()]
+    }
+
+    /// The word as a loadfile spells it.
+    #[inline]
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        ROWS[self.index()].text
+    }
+
+    /// Whether the operation names a path itself, not by a handle.
+    #[must_use]
+    pub fn names_a_path(self) -> bool {
+        !self.row().paths.is_empty() || self == Self::QueryFs
+    }
+
     /// The kind that a loadfile word names; dbench 5 ignores case here and so do we.
+    #[inline]
+    #[must_use]
+    pub fn from_bytes(word: &[u8]) -> Option<Self> {
+        let (list, count) = BY_LENGTH.get(word.len())?;
+        let is_word = |kind: &OpKind| {
+            let known = kind.row().text.as_bytes();
+            // A small letter differs from its capital in this bit: most candidates end here.
+            (known[0] ^ word[0]) & !0x20 == 0 && known.eq_ignore_ascii_case(word)
+        };
+        list[..*count].iter().map(|at| Self::ALL[usize::from(*at)]).find(is_word)
+    }
+
+    /// As [`OpKind::from_bytes`].
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|kind| kind.word().eq_ignore_ascii_case(word))
+        Self::from_bytes(word.as_bytes())
     }
 }
 
@@ -92,8 +247,44 @@ mod tests {
     fn index_is_the_position_in_all() {
         for (i, kind) in OpKind::ALL.iter().enumerate() {
             assert_eq!(kind.index(), i);
-            assert_eq!(OpKind::from_word(&kind.word().to_lowercase()), Some(*kind));
+            for word in [kind.word().to_lowercase(), kind.word().to_uppercase()] {
+                assert_eq!(OpKind::from_word(&word), Some(*kind));
+            }
         }
-        assert_eq!(OpKind::from_word("Chkpath"), None);
+        for none in ["", "Chkpath", "stat ", "xyzzy", "a word that is longer than all of them"] {
+            assert_eq!(OpKind::from_word(none), None);
+        }
+    }
+
+    /// The table of reference 1.4, by hand.
+    #[test]
+    fn usage_lines_are_dbenchs() {
+        let usage = |kind: OpKind| kind.row().usage();
+        assert_eq!(
+            usage(OpKind::NtCreateX),
+            "NTCreateX \"path\" <create_options> <disposition> <handle> <status>"
+        );
+        assert_eq!(usage(OpKind::WriteX), "WriteX <handle> <offset> <size> <ret_size> <status>");
+        assert_eq!(
+            usage(OpKind::FindFirst),
+            "FIND_FIRST \"path\" <level> <max_count> <count> <status>"
+        );
+        assert_eq!(usage(OpKind::Rename), "Rename \"old path\" \"new path\" <status>");
+        assert_eq!(usage(OpKind::Open), "open \"path\" <flags> <mode> <handle> <status>");
+    }
+
+    /// What instructions have room for.
+    #[test]
+    fn rows_fit_instructions() {
+        for &kind in OpKind::ALL {
+            let row = kind.row();
+            assert!(row.paths.len() <= 2 && row.numbers.len() <= 4, "{kind}");
+            if row.call.is_some() {
+                let most = if row.paths.is_empty() { 4 } else { 3 };
+                assert!(row.paths.len() <= 1 && row.numbers.len() <= most, "{kind}");
+                let handle = row.paths.is_empty().then_some(0);
+                assert_eq!(row.handle_position(), handle, "{kind}: paths or a handle, that first");
+            }
+        }
     }
 }

@@ -19,6 +19,7 @@ const ALL: &str = concat!(
     "RANDOMSTRING 1 \"a[xyz]b\"\n0.5 LOOP 3\nWriteX 7 *%4096/512+1 *%100 5 *\nENDLOOP\n",
     "REPEAT 4\nReadX +child +8 10 +num_children ENOENT\nSETSP 1\nWAITSP 0 1\nSLEEP 5\n",
     "WRITEPATTERN some \"text\nMkdir \"/d/$1/~$x\" 0xC0000034\nPHASE a\n",
+    "open /SHARED/f O_RDWR|O_SYNC|O_CREAT 0644 3 *\naccess /a R_OK|X_OK EACCES\nchmod /a 0 *\n",
     "CHOOSE 3\nMkdir /SHARED/a SUCCESS\nEND\nPOOL a b c\nSET a=b\n# end\n",
 );
 
@@ -55,7 +56,8 @@ fn assert_round_trip(bytes: &[u8]) -> bool {
 fn token() -> impl Strategy<Value = String> {
     let words = "NTCreateX Close WriteX ReadX Flush Unlink Rename Mkdir Rmdir Deltree LockX UnlockX \
                  FIND_FIRST QUERY_PATH_INFORMATION QUERY_FILE_INFORMATION QUERY_FS_INFORMATION \
-                 SET_FILE_INFORMATION Sleep LOOP ENDLOOP REPEAT SLEEP SETSP WAITSP WRITEPATTERN \
+                 SET_FILE_INFORMATION stat lstat access open fstat fdatasync chmod fchmod truncate \
+                 O_RDWR|O_CREAT O_RDONLY R_OK|W_OK F_OK 0644 Sleep LOOP ENDLOOP REPEAT SLEEP SETSP WAITSP WRITEPATTERN \
                  RANDOMSTRING PREPARE END PHASE CHOOSE POOL SET a=b NT_STATUS_OK * ERROR ENOENT 0x0 \
                  /a /a/$1 \"/client1/b\" /SHARED 0 1 7 0x40 010 -1 *%8 */4%64+1 +4 +child $1 1$1 \
                  \"a[xy]\" 0.5 .25 # \" \\ .. ";
@@ -80,7 +82,7 @@ fn op_line() -> impl Strategy<Value = String> {
     ];
     let status =
         proptest::sample::select(vec!["NT_STATUS_OK", "*", "0xC0000034", "ENOENT", "ERROR"]);
-    (0usize..9, name.clone(), name, number.clone(), number, status).prop_map(
+    (0usize..12, name.clone(), name, number.clone(), number, status).prop_map(
         |(kind, path, new, a, b, status)| match kind {
             0 => format!("Mkdir {path} {status}"),
             1 => format!("rename\t{path} {new} {status}"),
@@ -90,6 +92,9 @@ fn op_line() -> impl Strategy<Value = String> {
             5 => format!("FIND_FIRST {path} 1 {a} {b} {status}"),
             6 => format!("Flush {a} {status}"),
             7 => format!("unlink {path} 0x16 {status}"),
+            8 => format!("open {path} O_CREAT|O_DSYNC|O_RDWR 00640 {b} {status}"),
+            9 => format!("access {path} X_OK|R_OK {status}"),
+            10 => format!("truncate {path} {b} {status}"),
             _ => format!("1.5 QUERY_FS_INFORMATION {a} {status}"),
         },
     )

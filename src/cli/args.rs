@@ -54,6 +54,7 @@ Examples:
   jbodbench run -l client.txt /mnt/a /mnt/b | mlr --icsv --opprint filter '$op==\"all\"'
   jbodbench run --passes 3 -l my.load /mnt/a     whole passes instead of a time
   jbodbench run --as nobody --mount-acl off /mnt/a
+  jbodbench run -l pathwalk --as nobody --dir-acl 1 --depth 14 /mnt/a    what permission checks cost
   jbodbench run --preset disks '/mnt/d[1-12]'    which disk is slow: the disk itself, or its path?";
 
 const RUN_MORE: &str = "\
@@ -92,7 +93,8 @@ pub(super) struct RunArgs {
 #[command(next_help_heading = "Load")]
 pub(super) struct LoadArgs {
     /// Loadfiles of dbench 3, 4 or 5, plain or gz, or built-in loads by name: default, small,
-    /// randread, randwrite, seqread, seqwrite; several are dealt to the clients of each disk
+    /// randread, randwrite, seqread, seqwrite, pathwalk, pathwalk-shared-dir, pathwalk-shared-file;
+    /// several are dealt to the clients of each disk
     /// [default: default, which has the mix of dbench's client.txt]
     #[arg(short, long, value_name = "FILE[,FILE]", value_delimiter = ',')]
     pub(super) loadfile: Vec<PathBuf>,
@@ -254,7 +256,8 @@ pub(super) struct SafetyArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  jbodbench check /usr/share/dbench/client.txt")]
 pub(super) struct CheckArgs {
-    /// A file, or a built-in load: default, small, randread, randwrite, seqread, seqwrite
+    /// A file, or a built-in load: default, small, randread, randwrite, seqread, seqwrite, pathwalk,
+    /// pathwalk-shared-dir, pathwalk-shared-file
     #[arg(value_name = "LOADFILE")]
     pub(super) loadfile: Option<PathBuf>,
     /// Form of the report

@@ -34,18 +34,14 @@ pub(super) type Outcome = Result<(), Miss>;
 #[inline]
 pub(super) fn judge(op: OpKind, expect: Expect, outcome: Outcome) -> Option<Fault> {
     match (outcome, expect) {
-        (Ok(_), Expect::Failure | Expect::Errno(_)) if means_failure(op) => Some(Fault::Succeeded),
+        (Ok(_), Expect::Failure | Expect::Errno(_)) if op.row().can_expect_failure => {
+            Some(Fault::Succeeded)
+        }
         (Ok(_), _) | (Err(Miss::NoHandle), _) | (Err(_), Expect::Any | Expect::Failure) => None,
         (Err(Miss::Short), _) => Some(Fault::Short),
         (Err(Miss::Errno(Errno(errno))), Expect::Errno(expected)) if errno == expected => None,
         (Err(Miss::Errno(Errno(errno))), _) => Some(Fault::Errno(errno)),
     }
-}
-
-/// Operations of which a line can say that they must fail.
-fn means_failure(op: OpKind) -> bool {
-    use OpKind::{NtCreateX, QueryPath, Rename, Rmdir, Unlink};
-    matches!(op, NtCreateX | Unlink | Rmdir | Rename | QueryPath)
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! The operations of a loadfile, each made of engine calls. docs/loadfile.md has the table.
 
 use crate::engine::{Call, CallResult, Engine, Errno, PathSlot, RawFd};
-use crate::loadfile::program::{Action, Expect, HandleRef, Inst, Operand, PathId};
-use crate::op::OpKind;
+use crate::loadfile::program::{Action, HandleRef, Inst, Operand, PathId};
 
 use super::Client;
-use super::handles::{HandleSlot, Handles, Open};
+use super::handles::Open;
 use super::judge::{Miss, Outcome};
 
 use PathSlot::{First, Second};
@@ -60,6 +59,13 @@ impl<E: Engine> Client<'_, E> {
             Action::Unlock { handle, offset, len } => {
                 self.lock(inst, handle, [offset, len], false).await
             }
+            Action::Open { path, flags, mode, handle } => {
+                self.open_with(inst, path, (flags, mode), handle).await
+            }
+            Action::OnPath { path, numbers } => self.one_call(inst, path, numbers).await,
+            Action::OnHandle { handle, numbers } => {
+                self.one_call_on_handle(inst, handle, numbers).await
+            }
             Action::Pause { .. }
             | Action::LoopStart { .. }
             | Action::LoopEnd { .. }
@@ -90,29 +96,19 @@ impl<E: Engine> Client<'_, E> {
         self.record(inst, &[options, disposition, number]);
         self.render(path, First);
         let known = self.resolve(First).await.is_ok();
-        let opened = self.open(options & FILE_DIRECTORY != 0, disposition).await;
+        let opened = self.open_or_make(options & FILE_DIRECTORY != 0, disposition).await;
         let open = match opened {
             Ok(fd) => self.describe(fd, path).await,
             Err(errno) => Err(errno),
         };
-        // A handle number that is used again stands for the new file, or for none. But an open
-        // that fails as expected has no handle: recordings give it any number, also one in use.
-        let before = match open {
-            Ok(open) => self.handles.put(slot, open),
-            Err(_) if inst.expect == Expect::Success => self.handles.take(slot),
-            Err(_) => None,
-        };
-        if let Some(before) = before {
-            let _ = self.call(Call::Close(before.fd)).await;
-        }
-        open?;
+        self.give(inst, slot, open).await?;
         if !known && creates(disposition) {
             self.sync_parent(First).await?;
         }
         Ok(())
     }
 
-    async fn open(&mut self, directory: bool, disposition: i64) -> Result<RawFd, Errno> {
+    async fn open_or_make(&mut self, directory: bool, disposition: i64) -> Result<RawFd, Errno> {
         let mut sync = 0;
         if self.setup.load.sync_open {
             sync = libc::O_SYNC;
@@ -293,48 +289,8 @@ impl<E: Engine> Client<'_, E> {
         self.handle_and(inst, handle, []).0
     }
 
-    /// The file that a handle is open on, and the values of the numbers behind it. The numbers
-    /// are drawn and remembered even when the handle is not open, so that what follows does not
-    /// depend on it.
     #[inline]
-    fn handle_and<const N: usize>(
-        &mut self,
-        inst: &Inst,
-        handle: HandleRef,
-        operands: [Operand; N],
-    ) -> (Result<Open, Miss>, [u64; N]) {
-        let (slot, number) = self.handle_slot(handle);
-        let values = operands.map(|o| self.values.bytes(self.setup.program, o));
-        if inst.records {
-            let mut all = [0; 4];
-            all[0] = number;
-            for (to, value) in all[1..].iter_mut().zip(values) {
-                *to = value as i64;
-            }
-            self.record(inst, &all[..=N]);
-        }
-        let open = self.handles.get(slot).ok_or(Miss::NoHandle);
-        if let Ok(open) = open {
-            self.error_path = Some(open.path);
-        }
-        (open, values)
-    }
-
-    #[inline]
-    fn handle_slot(&mut self, handle: HandleRef) -> (HandleSlot, i64) {
-        match handle {
-            HandleRef::Slot(slot) => {
-                (Handles::literal(slot), self.setup.program.handles[slot as usize])
-            }
-            HandleRef::Dynamic(id) => {
-                let number = self.values.expr(self.setup.program, id);
-                (self.handles.computed(number), number)
-            }
-        }
-    }
-
-    #[inline]
-    fn record(&mut self, inst: &Inst, values: &[i64]) {
+    pub(super) fn record(&mut self, inst: &Inst, values: &[i64]) {
         if inst.records
             && let Some(op) = inst.op
         {
@@ -344,7 +300,7 @@ impl<E: Engine> Client<'_, E> {
 }
 
 #[inline]
-fn done(result: CallResult) -> Outcome {
+pub(super) fn done(result: CallResult) -> Outcome {
     result.map(drop).map_err(Miss::Errno)
 }
 
@@ -359,18 +315,5 @@ fn disposition_flags(disposition: i64) -> i32 {
         1 => 0,
         2 | 3 => libc::O_CREAT,
         _ => libc::O_CREAT | libc::O_TRUNC,
-    }
-}
-
-impl OpKind {
-    /// Whether the operation names a path itself, not by a handle.
-    pub(super) fn names_a_path(self) -> bool {
-        use OpKind::{
-            Deltree, FindFirst, Mkdir, NtCreateX, QueryFs, QueryPath, Rename, Rmdir, Unlink,
-        };
-        matches!(
-            self,
-            Deltree | Mkdir | Rmdir | NtCreateX | Rename | Unlink | FindFirst | QueryPath | QueryFs
-        )
     }
 }

@@ -318,3 +318,62 @@ fn loops_repeat_and_numbers_move_on() {
         ["pwrite 5 8 8", "fsync 5", "pwrite 5 16 8", "fsync 5", "pwrite 5 24 8", "fsync 5"];
     assert_eq!(seen[3..9], expected);
 }
+
+/// Each of these words is one call, whatever is there.
+#[test]
+fn single_calls_are_single() {
+    let text = "stat /a ENOENT\nlstat /a *\naccess /a R_OK|X_OK NT_STATUS_OK\n\
+                open /a O_RDWR|O_CREAT 0640 7 NT_STATUS_OK\nfstat 7 *\nfdatasync 7 *\nfchmod 7 0700 *\n\
+                chmod /client1/b 0644 *\ntruncate /a 512 *\nClose 7 *\nfstat 7 *";
+    let answers = vec![ENOENT, ENOENT, OK, fd(5)];
+    let (log, report, errors) = replay(text, Load { xattr: true, ..Load::default() }, answers);
+    let expected = [
+        "stat /d/a",
+        "lstat /d/a",
+        "access /d/a [5, 0, 0]",
+        "open /d/a 0o102 640",
+        "fstat 5",
+        "fdatasync 5",
+        "fchmod 5 [448, 0, 0]",
+        "chmod /d/client0/b [420, 0, 0]",
+        "truncate /d/a [512, 0, 0]",
+        "close 5",
+    ];
+    assert_eq!(log, expected);
+    assert_eq!(errors.first(), []);
+    let fstat = report.tallies[OpKind::Fstat.index()];
+    assert_eq!((fstat.ops, fstat.skipped, fstat.errors), (1, 1, 0));
+}
+
+/// What is expected is judged both ways; a failing open gives its handle as NTCreateX does.
+#[test]
+fn single_calls_are_judged_both_ways() {
+    let text = "stat /a ENOENT\naccess /a W_OK EACCES\nopen /a O_RDONLY 0 1 *\n\
+                open /b O_RDONLY 0 1 NT_STATUS_OK\nClose 1 *";
+    let (log, report, errors) = replay(text, Load::default(), vec![OK, ENOENT, fd(4), ENOENT, OK]);
+    let faults: Vec<_> = errors.first().iter().map(|e| (e.op, e.line, e.fault)).collect();
+    let expected = [
+        (OpKind::Stat, 1, Fault::Succeeded),
+        (OpKind::Access, 2, Fault::Errno(2)),
+        (OpKind::Open, 4, Fault::Errno(2)),
+    ];
+    assert_eq!(faults, expected);
+    // The handle stands for none now: what it was open on is closed.
+    assert_eq!(log[2..], ["open /d/a 0o0 0", "open /d/b 0o0 0", "close 4"]);
+    assert_eq!(report.tallies[OpKind::Close.index()].skipped, 1);
+}
+
+/// Options that concern every open of a file; a directory or a bare name cannot take them.
+#[test]
+fn opens_follow_direct_and_sync_open() {
+    let text = "open /a O_RDONLY 0 1 *\nopen /a O_RDONLY|O_DIRECTORY 0 2 *\nopen /a O_PATH 0 3 *";
+    let load = Load { direct: true, sync_open: true, ..Load::default() };
+    let (log, ..) = replay(text, load, vec![fd(4), fd(5), fd(6)]);
+    let both = libc::O_DIRECT | libc::O_SYNC;
+    let expected = [
+        format!("open /d/a {both:#o} 0"),
+        format!("open /d/a {:#o} 0", libc::O_DIRECTORY),
+        format!("open /d/a {:#o} 0", libc::O_PATH),
+    ];
+    assert_eq!(log[..3], expected);
+}

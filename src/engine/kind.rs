@@ -1,14 +1,30 @@
 //! Which way calls went, by kind.
 
-use super::{Call, CallKind};
+use super::{Call, CallKind, PathSlot, RawFd};
 
 impl Call {
+    /// The call of a kind that an operation is all by itself: on the first path of the client's slot,
+    /// or a descriptor.
+    #[inline]
+    #[must_use]
+    pub const fn of(kind: CallKind, fd: RawFd, numbers: [u64; 3]) -> Self {
+        match kind {
+            CallKind::Stat => Self::Stat(PathSlot::First),
+            CallKind::Lstat => Self::Lstat(PathSlot::First),
+            CallKind::Fstat => Self::Fstat(fd),
+            CallKind::Fsync => Self::Fsync(fd),
+            CallKind::Fdatasync => Self::Fdatasync(fd),
+            kind => Self::Simple { kind, fd, numbers },
+        }
+    }
+
     /// What it is. An open that may make or cut a file is a kind of its own.
     #[inline]
     #[must_use]
     pub const fn kind(&self) -> CallKind {
         match self {
             Self::Stat(_) => CallKind::Stat,
+            Self::Lstat(_) => CallKind::Lstat,
             Self::Open { flags, .. } if *flags & (libc::O_CREAT | libc::O_TRUNC) != 0 => {
                 CallKind::Create
             }
@@ -31,6 +47,7 @@ impl Call {
             Self::Getxattr(_) => CallKind::Getxattr,
             Self::Fgetxattr(_) => CallKind::Fgetxattr,
             Self::Fsetxattr(_) => CallKind::Fsetxattr,
+            Self::Simple { kind, .. } => *kind,
             Self::Sleep { .. } | Self::Await { .. } => CallKind::Wait,
         }
     }
@@ -93,7 +110,6 @@ impl Traffic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::PathSlot;
 
     #[test]
     fn an_open_that_changes_something_is_a_create() {

@@ -10,6 +10,8 @@ mod clock;
 mod control;
 mod hybrid;
 mod kind;
+#[cfg(test)]
+mod link_tests;
 mod null;
 mod scripted;
 mod slot;
@@ -22,7 +24,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use crate::plan::CallKind;
+use crate::op::CallKind;
 
 pub use clock::now_ns;
 pub use control::{Control, SyncPoints};
@@ -72,6 +74,8 @@ pub const DOS_ATTRIBUTE_LEN: usize = 44;
 pub enum Call {
     /// `stat` into [`Slot::stat`].
     Stat(PathSlot),
+    /// `lstat` into [`Slot::stat`].
+    Lstat(PathSlot),
     /// `open`; returns the descriptor.
     Open {
         /// Where.
@@ -154,6 +158,16 @@ pub enum Call {
     Fgetxattr(RawFd),
     /// `fsetxattr` of [`DOS_ATTRIBUTE`].
     Fsetxattr(RawFd),
+    /// A call of a kind that is no more than its number: on [`PathSlot::First`] or a
+    /// descriptor, with the numbers that follow. See `engine::sys::simple`.
+    Simple {
+        /// Which one.
+        kind: CallKind,
+        /// On what, where it takes no path.
+        fd: RawFd,
+        /// Its further arguments; those that it does not have are 0.
+        numbers: [u64; 3],
+    },
     /// Wait until a point in time ([`now_ns`]), or until the disk stops.
     Sleep {
         /// When.

@@ -50,6 +50,7 @@ impl ScriptedEngine {
             |which: PathSlot| String::from_utf8_lossy(slot.path(which).as_bytes()).into_owned();
         match call {
             Call::Stat(p) => format!("stat {}", path(p)),
+            Call::Lstat(p) => format!("lstat {}", path(p)),
             Call::Open { path: p, flags, mode } => format!("open {} {flags:#o} {mode:o}", path(p)),
             Call::Mkdir { path: p, mode } => format!("mkdir {} {mode:o}", path(p)),
             Call::Rmdir(p) => format!("rmdir {}", path(p)),
@@ -71,6 +72,10 @@ impl ScriptedEngine {
             Call::Getdents(fd) => format!("getdents {fd}"),
             Call::Fgetxattr(fd) => format!("fgetxattr {fd}"),
             Call::Fsetxattr(fd) => format!("fsetxattr {fd}"),
+            Call::Simple { kind, fd, numbers } => {
+                let on = if fd < 0 { path(PathSlot::First) } else { fd.to_string() };
+                format!("{} {on} {numbers:?}", kind.word())
+            }
             Call::Sleep { .. } => "sleep".into(),
             Call::Await { client, value } => format!("await {client} {value}"),
         }

@@ -48,6 +48,7 @@ pub(super) fn execute(slot: &mut Slot, call: Call) -> CallResult {
     let at = slot.directory;
     match call {
         Call::Stat(path) => store(slot, sys::stat(at, slot.path(path).as_c_str())),
+        Call::Lstat(path) => store(slot, sys::lstat(at, slot.path(path).as_c_str())),
         Call::Fstat(fd) => store(slot, sys::fstat(fd)),
         Call::Open { path, flags, mode } => sys::open(at, slot.path(path).as_c_str(), flags, mode),
         Call::Close(fd) => sys::close(fd),
@@ -73,6 +74,9 @@ pub(super) fn execute(slot: &mut Slot, call: Call) -> CallResult {
         Call::Getxattr(path) => sys::getxattr(at, slot.path(path).as_c_str()),
         Call::Fgetxattr(fd) => sys::fgetxattr(fd),
         Call::Fsetxattr(fd) => sys::fsetxattr(fd),
+        Call::Simple { kind, fd, numbers } => {
+            sys::simple(kind, at, slot.path(PathSlot::First).as_c_str(), fd, numbers)
+        }
         Call::Sleep { .. } | Call::Await { .. } => Ok(0),
     }
 }

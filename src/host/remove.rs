@@ -266,6 +266,8 @@ impl<'a> Remover<'a> {
         while let Some(entry) = entries.next() {
             let entry = match entry {
                 Ok(entry) => entry,
+                // Somebody else removed the directory meanwhile.
+                Err(Errno::NOENT) => break,
                 Err(errno) => {
                     failures.push((c".".to_owned(), errno));
                     break;

@@ -34,6 +34,29 @@ impl Place {
     }
 }
 
+/// As clients that share a tree do.
+#[test]
+fn several_may_remove_one_tree_at_a_time() {
+    let place = Place::new();
+    for _ in 0..20 {
+        for file in 0..60 {
+            place.file(&format!("t/d{}/e{}/f{file}", file % 6, file % 3));
+        }
+        let start = std::sync::Barrier::new(4);
+        std::thread::scope(|scope| {
+            let remove = || {
+                start.wait();
+                place.delete(c"t")
+            };
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(remove)).collect();
+            // t, 6 directories with 3 in each that 60 files come to, and those: once each.
+            let removed: u64 = threads.into_iter().map(|t| t.join().unwrap().unwrap()).sum();
+            assert_eq!(removed, 1 + 6 + 6 + 60);
+        });
+        assert!(!place.path("t").exists());
+    }
+}
+
 #[test]
 fn counts_what_goes_and_takes_a_missing_name() {
     let place = Place::new();

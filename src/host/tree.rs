@@ -21,6 +21,9 @@ pub const PREFIX: &str = ".jbodbench-";
 /// The directory that belongs to whom the clients act as.
 const CLIENTS_OWN: &str = "c";
 
+/// The directory beside the clients' that they share: `SHARED` of a loadfile.
+const SHARED: &str = "SHARED";
+
 /// What a run directory is like inside.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TreeSpec {
@@ -30,6 +33,8 @@ pub struct TreeSpec {
     pub dirs: Option<DirSpec>,
     /// A further directory of this user and group, in which clients work then.
     pub inner: Option<(u32, u32)>,
+    /// A directory that all clients share, where they work: open to nobody but whom they act as.
+    pub shared: bool,
 }
 
 impl TreeSpec {
@@ -275,13 +280,27 @@ fn nest(
         }
         dirs.push(here.clone());
     }
-    if let Some((uid, gid)) = spec.inner {
+    if let Some(owner) = spec.inner {
         here.push(CLIENTS_OWN);
         dir = make_below(&dir, CLIENTS_OWN, &here)?;
-        let like = DirSpec { uid, gid, mode: 0o755, acl: None, default_acl: None };
-        shape(dir.as_fd(), &like).map_err(HostError::on("give away", &here))?;
+        shape(dir.as_fd(), &plain(owner, 0o755)).map_err(HostError::on("give away", &here))?;
+    }
+    if spec.shared {
+        let path = here.join(SHARED);
+        let shared = make_below(&dir, SHARED, &path)?;
+        let closed = match spec.inner {
+            Some(owner) => shape(shared.as_fd(), &plain(owner, 0o700)),
+            // File systems without modes refuse this.
+            None => fchmod(&shared, Mode::RWXU).or(Ok(())),
+        };
+        closed.map_err(HostError::on("give away", &path))?;
     }
     Ok((dir, here, dirs))
+}
+
+/// A directory without ACLs.
+fn plain((uid, gid): (u32, u32), mode: u32) -> DirSpec {
+    DirSpec { uid, gid, mode, acl: None, default_acl: None }
 }
 
 fn make_below(dir: &OwnedFd, name: &str, path: &Path) -> Result<OwnedFd, HostError> {

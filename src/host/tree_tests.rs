@@ -23,6 +23,23 @@ fn made_marked_nested_and_removed() {
     assert_eq!(fs::read_dir(disk.path()).unwrap().count(), 0);
 }
 
+/// Nobody else gets at what clients share.
+#[test]
+fn a_shared_directory_is_closed_to_others() {
+    let disk = tempfile::tempdir().unwrap();
+    let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+    for (name, inner, at) in [("r1", None, "d1/SHARED"), ("r2", Some((uid, gid)), "d1/c/SHARED")] {
+        let spec = TreeSpec { shared: true, inner, ..TreeSpec::of_depth(1) };
+        let tree = RunTree::create(disk.path(), name, &spec).unwrap();
+        let shared = disk.path().join(tree.name()).join(at);
+        assert_eq!(shared.parent(), Some(tree.root_path()));
+        let meta = fs::metadata(&shared).unwrap();
+        assert_eq!((meta.mode() & 0o7777, meta.uid(), meta.gid()), (0o700, uid, gid));
+        tree.remove().unwrap();
+    }
+    assert_eq!(fs::read_dir(disk.path()).unwrap().count(), 0);
+}
+
 #[test]
 fn without_depth_the_root_is_the_run_directory() {
     let disk = tempfile::tempdir().unwrap();

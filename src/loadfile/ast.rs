@@ -21,8 +21,8 @@ pub struct Ast {
     pub patterns: Vec<Box<[u8]>>,
     /// Arguments of PHASE, POOL and SET lines.
     pub arguments: Vec<Box<[Box<[u8]>]>>,
-    /// First line with a path below `SHARED`.
-    pub shared: Option<u32>,
+    /// Whether a path lies in the tree that a disk's clients share.
+    pub shared: bool,
 }
 
 /// One line.

@@ -26,6 +26,15 @@ pub const BUILTINS: &[Builtin] = &[
     Builtin { name: "randwrite", text: include_bytes!("../../loadfiles/randwrite.load") },
     Builtin { name: "seqread", text: include_bytes!("../../loadfiles/seqread.load") },
     Builtin { name: "seqwrite", text: include_bytes!("../../loadfiles/seqwrite.load") },
+    Builtin { name: "pathwalk", text: include_bytes!("../../loadfiles/pathwalk.load") },
+    Builtin {
+        name: "pathwalk-shared-dir",
+        text: include_bytes!("../../loadfiles/pathwalk-shared-dir.load"),
+    },
+    Builtin {
+        name: "pathwalk-shared-file",
+        text: include_bytes!("../../loadfiles/pathwalk-shared-file.load"),
+    },
 ];
 
 /// The names, for messages.

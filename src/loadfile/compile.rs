@@ -11,7 +11,6 @@ use super::program::{
     Action, Expect, Expr, ExprId, HandleRef, Inst, Operand, OperandKind, Pc, Program, Register,
     Reserved,
 };
-use super::words::{Role, Signature};
 use crate::op::OpKind;
 
 /// Compiles a tree.
@@ -39,6 +38,7 @@ pub(super) fn compile(ast: Ast, name: &str) -> Program {
         loop_depth: depth,
         max_write,
         max_read,
+        shared: ast.shared,
         reserved: reserved.into(),
         paths: ast.names.specs.into(),
         segments: ast.names.segments.into(),
@@ -95,7 +95,6 @@ struct Compiler<'a> {
 impl<'a> Compiler<'a> {
     fn new(ast: &'a Ast) -> Self {
         let (registers, exprs) = registers(ast);
-        let shared = ast.shared.map(|line| Reserved { word: "SHARED", line });
         let (handles, timed) = Handles::of(ast);
         Self {
             ast,
@@ -107,7 +106,7 @@ impl<'a> Compiler<'a> {
             times: Vec::with_capacity(if timed { ast.lines.len() } else { 0 }),
             timed,
             start: Pc(0),
-            reserved: shared.into_iter().collect(),
+            reserved: Vec::new(),
             open: Vec::new(),
             depth: 0,
             repeat: None,
@@ -237,6 +236,15 @@ impl<'a> Compiler<'a> {
             OpKind::QueryFile => Action::QueryFile { handle: self.handles.get(a) },
             OpKind::QueryFs => Action::QueryFs,
             OpKind::SetFile => Action::SetFile { handle: self.handles.get(a) },
+            OpKind::Open => {
+                let (flags, mode) = (written(a) as i32, written(b) as u32);
+                Action::Open { path, flags, mode, handle: self.handles.get(c) }
+            }
+            // One call, on a path or on a handle.
+            kind if kind.row().paths.is_empty() => {
+                Action::OnHandle { handle: self.handles.get(a), numbers: [b, c, d] }
+            }
+            _ => Action::OnPath { path, numbers: [a, b, c] },
         }
     }
 
@@ -249,6 +257,14 @@ impl<'a> Compiler<'a> {
             }
         };
         bound.and_then(|bound| u64::try_from(bound).ok()).unwrap_or(0)
+    }
+}
+
+/// A number of a role that is never computed.
+fn written(number: Operand) -> i64 {
+    match number.kind() {
+        OperandKind::Literal(value) => value,
+        OperandKind::Expr(_) => 0,
     }
 }
 
@@ -313,7 +329,7 @@ impl Handles {
             let Node::Op(op) = line.node else {
                 continue;
             };
-            let Some(position) = handle_position(op.kind) else {
+            let Some(position) = op.kind.row().handle_position() else {
                 continue;
             };
             if let OperandKind::Literal(number) = op.numbers[position].kind()
@@ -342,9 +358,4 @@ impl Handles {
             }
         }
     }
-}
-
-/// Which of an operation's numbers is the handle.
-fn handle_position(kind: OpKind) -> Option<usize> {
-    Signature::of(kind).numbers.iter().position(|(role, _)| *role == Role::Handle)
 }

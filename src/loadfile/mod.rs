@@ -32,7 +32,6 @@ mod status;
 mod template;
 #[cfg(test)]
 mod tests;
-mod words;
 
 use std::path::Path;
 

@@ -13,6 +13,9 @@ pub(super) const MAX_PATH: usize = 3000;
 /// Longest component in bytes, as in Linux.
 pub(super) const MAX_COMPONENT: usize = 255;
 
+/// The tree that all clients of a disk share, as a path.
+pub(super) const SHARED: &[u8] = b"/SHARED";
+
 const EXPECTED: &str = "a path below the run directory, like \"/clients/client1/file\"";
 
 /// All paths so far, found again by the bytes of their token.
@@ -25,7 +28,11 @@ pub(super) struct NameTable<'t> {
     /// String slots that a RANDOMSTRING above has given a value.
     defined: [bool; 10],
     /// The run directory itself, when some line names it.
-    pub(super) root: Option<PathId>,
+    root: Option<PathId>,
+    /// The shared tree itself, likewise.
+    shared: Option<PathId>,
+    /// Whether some path lies in it, or is it.
+    pub(super) has_shared: bool,
 }
 
 impl<'t> NameTable<'t> {
@@ -36,6 +43,8 @@ impl<'t> NameTable<'t> {
             meant: HashMap::default(),
             defined: [false; 10],
             root: None,
+            shared: None,
+            has_shared: false,
         }
     }
 
@@ -95,8 +104,10 @@ impl<'t> NameTable<'t> {
         let count = (self.names.segments.len() - first as usize) as u16;
         let id = PathId(self.names.specs.len() as u32);
         self.names.specs.push(PathSpec { first, count, wild });
-        if key.as_ref() == b"/" {
-            self.root = Some(id);
+        match key.as_ref() {
+            b"/" => self.root = Some(id),
+            SHARED => (self.shared, self.has_shared) = (Some(id), true),
+            key => self.has_shared |= is_below(key, SHARED),
         }
         self.meant.insert(key, id);
         Ok(id)
@@ -190,14 +201,13 @@ impl<'t> NameTable<'t> {
         self.names.path(id).iter().any(|s| matches!(s, Segment::Slot(_)))
     }
 
-    /// Whether the path's first component is exactly `SHARED`.
-    pub(super) fn is_shared(&self, id: PathId) -> bool {
-        match self.names.path(id) {
-            [Segment::Literal { start, len }, rest @ ..] => {
-                let bytes = self.names.literal(*start, *len);
-                bytes.starts_with(b"/SHARED/") || (bytes == b"/SHARED" && rest.is_empty())
-            }
-            _ => false,
+    /// What the run makes and a load can only look at, if the path is that.
+    pub(super) fn of_the_run(&self, id: PathId) -> Option<&'static str> {
+        let is = |fixed: Option<PathId>| fixed == Some(id);
+        if is(self.root) {
+            Some("the run directory")
+        } else {
+            is(self.shared).then_some("the shared tree")
         }
     }
 }
@@ -206,6 +216,11 @@ enum Piece {
     Literal(Vec<u8>),
     Client,
     Slot(u8),
+}
+
+/// Whether a path, or its text, lies below a directory.
+pub(super) fn is_below(path: &[u8], dir: &[u8]) -> bool {
+    path.strip_prefix(dir).is_some_and(|rest| rest.first() == Some(&b'/'))
 }
 
 /// One spelling for one meaning. Literals have no NUL, so NUL can mark the rest.

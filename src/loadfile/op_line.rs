@@ -8,9 +8,10 @@ use super::names::{MAX_COMPONENT, MAX_PATH};
 use super::parser::{Late, LateCheck, Parser};
 use super::program::{ExprId, Operand, PathId, Segment};
 use super::template::Shape;
-use super::words::{Role, Signature};
 use super::{ast::Ast, number, status};
-use crate::op::OpKind;
+use crate::op::argument::Role;
+use crate::op::flags::Flags;
+use crate::op::{OpKind, Word};
 
 const ZERO: Operand = match Operand::literal(0) {
     Some(zero) => zero,
@@ -20,12 +21,12 @@ const ZERO: Operand = match Operand::literal(0) {
 impl<'t> Parser<'t> {
     /// Reads an operation; `tokens` start with its word.
     pub(super) fn op(&mut self, line: Line<'t>, kind: OpKind, tokens: &[Token]) -> LineResult<Op> {
-        let signature = Signature::of(kind);
+        let row = kind.row();
         let (args, last) = match tokens {
             [_, args @ .., last] => (args, *last),
             _ => {
                 let message = format!("{kind} without arguments");
-                return fault(line.bytes.len(), message, signature.usage(kind.word()));
+                return fault(line.bytes.len(), message, row.usage());
             }
         };
         let expect = match last.plain(line.bytes) {
@@ -34,20 +35,20 @@ impl<'t> Parser<'t> {
         };
         let Some(expect) = expect else {
             let message = format!("{} is not a status", last.show(line.bytes));
-            let usage = signature.usage(kind.word());
+            let usage = row.usage();
             return fault(last.at(), message, format!("{}; as in: {usage}", status::EXPECTED));
         };
-        let paths = signature.paths.len();
-        let want = paths + signature.numbers.len();
+        let paths = row.paths.len();
+        let want = paths + row.numbers.len();
         if args.len() != want {
-            return wrong_count(kind, &signature, line, args, last);
+            return wrong_count(kind, row, line, args, last);
         }
         let mut op = Op { kind, expect, paths: [PathId(0); 2], numbers: [ZERO; 4] };
         for (i, token) in args[..paths].iter().enumerate() {
             op.paths[i] = self.path(line, kind, *token)?;
         }
         for (i, token) in args[paths..].iter().enumerate() {
-            let (role, name) = signature.numbers[i];
+            let (role, name) = row.numbers[i];
             op.numbers[i] = self.number(line, *token, role, name)?;
         }
         Ok(op)
@@ -60,17 +61,11 @@ impl<'t> Parser<'t> {
             if self.table.has_string(id) {
                 self.late.push(Late { line, at: token.at(), what: LateCheck::Path(id) });
             }
-            if self.ast.shared.is_none() && self.table.is_shared(id) {
-                self.ast.shared = Some(line.number);
-            }
         }
-        let looks_only = matches!(kind, OpKind::QueryPath | OpKind::FindFirst);
-        if self.table.root == Some(id) && !looks_only {
-            return fault(
-                token.at(),
-                format!("{kind} of the run directory itself"),
-                "a path below the run directory, like \"/clients/client1\"",
-            );
+        if !kind.row().only_looks
+            && let Some(what) = self.table.of_the_run(id)
+        {
+            return fault(token.at(), format!("{kind} of {what} itself"), "a path below it");
         }
         Ok(id)
     }
@@ -84,6 +79,11 @@ impl<'t> Parser<'t> {
         role: Role,
         name: &str,
     ) -> LineResult<Operand> {
+        match role {
+            Role::Flags(flags) => return named_bits(line, token, flags, name),
+            Role::Mode => return mode(line, token, role, name),
+            _ => {}
+        }
         if let Some(value) = token.plain(line.bytes).and_then(number::small)
             && value <= role.limits().1
             && let Some(operand) = Operand::literal(value)
@@ -261,22 +261,53 @@ impl Late<'_> {
     }
 }
 
+/// Bits by their names.
+fn named_bits(line: Line<'_>, token: Token, flags: &Flags, name: &str) -> LineResult<Operand> {
+    let text = token.text(line.bytes);
+    match flags.parse(&text) {
+        Ok(bits) => Ok(literal(i64::from(bits))),
+        Err(word) => {
+            let word = String::from_utf8_lossy(word);
+            let message = format!("{name}: `{}` does not fit in", word.escape_debug());
+            fault(token.at(), message, format!("one or more of {}, joined by |", flags.names()))
+        }
+    }
+}
+
+/// Permission bits. Without the 0 in front `644` would be another number in decimal.
+fn mode(line: Line<'_>, token: Token, role: Role, name: &str) -> LineResult<Operand> {
+    let text = token.text(line.bytes);
+    let octal = text.starts_with(b"0") && text.iter().all(|byte| (b'0'..=b'7').contains(byte));
+    match number::literal(&text) {
+        Some(value) if octal && value <= role.limits().1 => Ok(literal(value)),
+        _ => {
+            let message = format!("{name} cannot be {}", token.show(line.bytes));
+            fault(token.at(), message, "permission bits in octal, like 0644")
+        }
+    }
+}
+
+/// A number that is known to be in range.
+fn literal(value: i64) -> Operand {
+    Operand::literal(value).unwrap_or(ZERO)
+}
+
 fn wrong_count<T>(
     kind: OpKind,
-    signature: &Signature,
+    row: &Word,
     line: Line<'_>,
     args: &[Token],
     last: Token,
 ) -> LineResult<T> {
-    let usage = signature.usage(kind.word());
-    let want = signature.paths.len() + signature.numbers.len();
+    let usage = row.usage();
+    let want = row.paths.len() + row.numbers.len();
     if let Some(token) = args.get(want) {
         let message = format!("{kind} has one argument too many: {}", token.show(line.bytes));
         return fault(token.at(), message, usage);
     }
-    let missing = match signature.paths.get(args.len()) {
+    let missing = match row.paths.get(args.len()) {
         Some(name) => name,
-        None => signature.numbers[args.len() - signature.paths.len()].1,
+        None => row.numbers[args.len() - row.paths.len()].1,
     };
     fault(last.at(), format!("{kind} without its {missing}"), usage)
 }

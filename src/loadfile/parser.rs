@@ -86,6 +86,7 @@ pub(super) fn parse(source: &Source, options: &Options) -> Result<Parsed, LoadEr
     let skipped = if options.lenient { std::mem::take(&mut bad) } else { Diagnostics::default() };
     // The rest is true of the file as a whole and cannot be skipped.
     parser.ast.names = std::mem::take(&mut parser.table.names);
+    parser.ast.shared = parser.table.has_shared;
     parser.check_late(&source.name, &mut bad);
     if bad.total() == 0 && parser.ops == parser.prepared_ops {
         bad.push(|| no_operation(source, &parser.facts));
@@ -173,7 +174,7 @@ impl<'t> Parser<'t> {
             return fault(0, "a timestamp within PREPARE", "the line without it");
         }
         let word = tokens[0].raw(line.bytes);
-        if let Some(kind) = op_kind(word) {
+        if let Some(kind) = OpKind::from_bytes(word) {
             let op = self.op(line, kind, tokens)?;
             self.push(line, time, Node::Op(op));
             self.ops += 1;
@@ -261,29 +262,6 @@ impl<'t> Parser<'t> {
 }
 
 const TIMESTAMP: &str = "seconds since the start of the pass, like 12.5";
-
-/// The operation that a word names, whatever its case. By length first: a test sees to it that
-/// none is left out.
-#[inline]
-pub(super) fn op_kind(word: &[u8]) -> Option<OpKind> {
-    use OpKind as K;
-    let candidates: &[OpKind] = match word.len() {
-        5 => &[K::ReadX, K::Close, K::Flush, K::LockX, K::Mkdir, K::Rmdir],
-        6 => &[K::WriteX, K::Unlink, K::Rename],
-        7 => &[K::Deltree, K::UnlockX],
-        9 => &[K::NtCreateX],
-        10 => &[K::FindFirst],
-        20 => &[K::QueryFs, K::SetFile],
-        22 => &[K::QueryPath, K::QueryFile],
-        _ => &[],
-    };
-    let is_word = |kind: &OpKind| {
-        let known = kind.word().as_bytes();
-        // A small letter differs from its capital in this bit: most candidates end here.
-        (known[0] ^ word[0]) & !0x20 == 0 && known.eq_ignore_ascii_case(word)
-    };
-    candidates.iter().copied().find(is_word)
-}
 
 /// Whether it is a WRITEPATTERN line: quotes in it are text, so it is split anew without them.
 fn is_pattern_line(line: &[u8], tokens: &mut Vec<Token>) -> bool {

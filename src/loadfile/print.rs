@@ -9,7 +9,7 @@ use super::ast::{Ast, Line, Node, Op, Reserved, Special};
 use super::parser::has_time;
 use super::program::{Expect, Mod, Operand, OperandKind, PathId, Piece, Segment};
 use super::status;
-use super::words::Signature;
+use crate::op::argument::Role;
 
 /// Digits of the largest u64.
 const MAX_DIGITS: usize = 20;
@@ -117,13 +117,13 @@ impl Printer<'_> {
     }
 
     fn op(&mut self, op: &Op) {
-        let signature = Signature::of(op.kind);
+        let row = op.kind.row();
         self.text(op.kind.word());
-        for path in &op.paths[..signature.paths.len()] {
+        for path in &op.paths[..row.paths.len()] {
             self.out.extend_from_slice(&self.paths[path.0 as usize]);
         }
-        for number in &op.numbers[..signature.numbers.len()] {
-            self.number(*number);
+        for (number, (role, _)) in op.numbers.iter().zip(row.numbers) {
+            self.argument(*number, *role);
         }
         if op.expect == Expect::Success {
             // As nearly all; a constant is copied without a call.
@@ -131,6 +131,19 @@ impl Printer<'_> {
         } else {
             self.out.push(b' ');
             self.text(status::spell(op.expect));
+        }
+    }
+
+    /// A number as its role spells it.
+    #[inline]
+    fn argument(&mut self, number: Operand, role: Role) {
+        match (role, number.kind()) {
+            (Role::Flags(flags), OperandKind::Literal(bits)) => {
+                self.out.push(b' ');
+                self.text(&flags.spell(bits as i32));
+            }
+            (Role::Mode, OperandKind::Literal(bits)) => self.text(&format!(" 0{bits:03o}")),
+            _ => self.number(number),
         }
     }
 

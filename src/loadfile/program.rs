@@ -58,11 +58,13 @@ pub struct Program {
     pub max_write: u64,
     /// Largest length in bytes that a ReadX can ask for.
     pub max_read: u64,
+    /// Whether a path lies in the tree that all clients of a disk share, which the run then makes.
+    pub shared: bool,
     /// Words that are parsed but cannot be run yet, with their lines.
     pub reserved: Box<[Reserved]>,
 }
 
-/// A reserved word of the language (PHASE, CHOOSE, POOL, SHARED, SET) and where it stands.
+/// A reserved word of the language (PHASE, CHOOSE, POOL, SET) and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reserved {
     /// The word.
@@ -213,6 +215,31 @@ pub enum Action {
     SetFile {
         /// The handle.
         handle: HandleRef,
+    },
+    /// open.
+    Open {
+        /// The path.
+        path: PathId,
+        /// `O_*` flags.
+        flags: i32,
+        /// Permission bits of a new file.
+        mode: u32,
+        /// The handle it gets.
+        handle: HandleRef,
+    },
+    /// The one call that the operation is, on a path: see [`crate::op::Word::call`].
+    OnPath {
+        /// The path.
+        path: PathId,
+        /// Its numbers; those that its row does not have are 0.
+        numbers: [Operand; 3],
+    },
+    /// The one call that the operation is, on a handle.
+    OnHandle {
+        /// The handle.
+        handle: HandleRef,
+        /// Its numbers behind the handle.
+        numbers: [Operand; 3],
     },
     /// `Sleep` and `SLEEP`: not an operation, nothing is measured.
     Pause {

@@ -36,7 +36,10 @@ struct Sized {
     program: Arc<Program>,
     granules: Option<Arc<Granules>>,
     handles: u64,
-    live_bytes: u64,
+    /// Largest live data of one client without the files that all share, in bytes.
+    own_bytes: u64,
+    /// The same of these files.
+    shared_bytes: u64,
 }
 
 /// All loadfiles of the request, each read once.
@@ -52,7 +55,8 @@ impl Programs {
             program: Arc::clone(program),
             granules: None,
             handles: 1,
-            live_bytes: 0,
+            own_bytes: 0,
+            shared_bytes: 0,
         };
         Self { common: programs.iter().map(sized).collect(), by_disk: BTreeMap::new() }
     }
@@ -99,12 +103,14 @@ impl Programs {
         let assign = |label| {
             let own = self.by_disk.get(label).map(std::slice::from_ref);
             let loads = own.unwrap_or(&self.common);
-            let live = |client: u32| loads[client as usize % loads.len()].live_bytes;
+            let live = |client: u32| loads[client as usize % loads.len()].own_bytes;
+            let own = (0..request.clients).map(live).fold(0, u64::saturating_add);
+            let shared = loads.iter().map(|load| load.shared_bytes);
             Assigned {
                 programs: loads.iter().map(|load| Arc::clone(&load.program)).collect(),
                 granules: loads.iter().filter_map(|load| load.granules.clone()).collect(),
                 handles: loads.iter().map(|load| load.handles).max().unwrap_or(0),
-                need_bytes: (0..request.clients).map(live).fold(0, u64::saturating_add),
+                need_bytes: shared.fold(own, u64::saturating_add),
             }
         };
         Ok(labels.iter().map(assign).collect())
@@ -131,7 +137,8 @@ fn load_one(
     Ok(Sized {
         granules: direct.then(|| Arc::new(Granules::of(&loaded.program, &source))),
         handles: report.open_handles_max,
-        live_bytes: report.live_bytes_max,
+        own_bytes: report.own_bytes_max,
+        shared_bytes: report.shared_bytes_max,
         program: Arc::new(loaded.program),
     })
 }

@@ -63,7 +63,8 @@ async fn make_each(
     let questions = disks.iter().enumerate().map(|(index, disk)| {
         // Two disks may be one directory under two names: no two trees are called the same.
         let (path, name) = (disk.check.label.clone(), format!("{run_id}-{index}"));
-        let spec = spec.clone();
+        let shared = disk.programs.iter().any(|program| program.shared);
+        let spec = TreeSpec { shared, ..spec.clone() };
         move || RunTree::create(&path, &name, &spec)
     });
     let Answers { in_time: trees, late } = ask_all(questions)?;

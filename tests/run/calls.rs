@@ -11,7 +11,7 @@ use crate::common::tool::{
 use crate::common::{LoopFs, or_skip, run, skip};
 
 /// Whether strace is there and may look at processes; the reason if not.
-fn need_strace() -> Result<(), String> {
+pub(super) fn need_strace() -> Result<(), String> {
     run("strace", &["-o", "/dev/null", "true"]).map(drop)
 }
 
@@ -27,14 +27,20 @@ QUERY_PATH_INFORMATION \"\\clients\\client1\\missing\" 1004 NT_STATUS_OBJECT_NAM
 Rename \"\\clients\\client1\\a\" \"\\clients\\client1\\b\" NT_STATUS_OK
 Unlink \"\\clients\\client1\\b\" 0x16 NT_STATUS_OK";
 
-/// The calls that one client makes for [`LINES`], in order, as strace writes them.
-struct Calls(Vec<String>);
+/// The calls that one client makes for some lines, in order, as strace writes them.
+pub(super) struct Calls(pub(super) Vec<String>);
 
 impl Calls {
     #[track_caller]
     fn of(arguments: &str, disk: &Path) -> Self {
+        Self::of_lines(LINES, arguments, disk)
+    }
+
+    /// The same for other lines.
+    #[track_caller]
+    pub(super) fn of_lines(lines: &str, arguments: &str, disk: &Path) -> Self {
         let files = temp_disk();
-        let load = loadfile(files.path(), "calls.load", LINES);
+        let load = loadfile(files.path(), "calls.load", lines);
         let log = files.path().join("log");
         let mut command = Command::new("strace");
         // With -y a descriptor is written with its path.

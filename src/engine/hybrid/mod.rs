@@ -24,7 +24,7 @@ use super::{Call, CallKind, CallResult, ClientIndex, Control, Engine, Errno, Slo
 use super::{Step, now_ns};
 use crate::plan::Routes;
 pub use route::Backing;
-use route::{Route, has_operation, only_looks, route};
+use route::{Route, route};
 use rule::{Plan, Rule};
 pub use watch::Watch;
 use watch::{RunDelay, Waited};
@@ -64,7 +64,7 @@ impl<'a> HybridEngine<'a> {
     ) -> io::Result<Self> {
         let start = |kind: usize| Cell::new(route(CallKind::ALL[kind], backing, routes));
         let rule = |kind: usize| {
-            let on_the_ring = backing.device && has_operation(CallKind::ALL[kind]);
+            let on_the_ring = backing.device && CallKind::ALL[kind].has_operation();
             Cell::new(Rule::new(on_the_ring))
         };
         let inner = Inner {
@@ -133,7 +133,7 @@ impl<'a> HybridEngine<'a> {
         }
         match plan {
             Plan::Inline => self.at_once(inner, client, kind, call, Way::Inline),
-            Plan::Ring if has_operation(kind) => inner.ring.through(client, kind, call),
+            Plan::Ring if kind.has_operation() => inner.ring.through(client, kind, call),
             Plan::Ring => self.at_once(inner, client, kind, call, Way::Aside),
             Plan::Timed => {
                 let waited = Waited::begin(&inner.delay);

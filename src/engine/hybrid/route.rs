@@ -34,7 +34,7 @@ pub(super) fn route(kind: CallKind, backing: Backing, pins: &Routes) -> Route {
     match pins.of(kind) {
         Pin::Auto => auto(kind, backing),
         Pin::Inline => Route::Inline,
-        Pin::Ring if has_operation(kind) => Route::Ring,
+        Pin::Ring if kind.has_operation() => Route::Ring,
         Pin::Ring => Route::Inline,
     }
 }
@@ -43,7 +43,7 @@ fn auto(kind: CallKind, backing: Backing) -> Route {
     let Backing { device, direct, sync_writes } = backing;
     match kind {
         CallKind::Close | CallKind::Fstat | CallKind::Lock | CallKind::Wait => Route::Inline,
-        _ if !has_operation(kind) && !device => Route::Inline,
+        _ if !kind.has_operation() && !device => Route::Inline,
         CallKind::Fsync | CallKind::Fdatasync if device => Route::Ring,
         CallKind::Read if device && direct => Route::Ring,
         CallKind::Write if device && (direct || sync_writes) => Route::Ring,
@@ -51,33 +51,6 @@ fn auto(kind: CallKind, backing: Backing) -> Route {
         CallKind::Open if device => Route::TryOpen,
         _ => Route::Measured,
     }
-}
-
-/// Whether io_uring can make calls of a kind.
-pub(super) const fn has_operation(kind: CallKind) -> bool {
-    !matches!(
-        kind,
-        CallKind::Getdents
-            | CallKind::Statfs
-            | CallKind::Futimens
-            | CallKind::Deltree
-            | CallKind::Lock
-            | CallKind::Wait
-    )
-}
-
-/// What a stand-in may make at once: it must not be held up as well.
-pub(super) const fn only_looks(kind: CallKind) -> bool {
-    matches!(
-        kind,
-        CallKind::Stat
-            | CallKind::Fstat
-            | CallKind::Getdents
-            | CallKind::Statfs
-            | CallKind::Close
-            | CallKind::Getxattr
-            | CallKind::Fgetxattr
-    )
 }
 
 #[cfg(test)]
@@ -113,7 +86,7 @@ mod tests {
         for kind in CallKind::ALL {
             assert_eq!(route(*kind, disk, &Routes::all(Pin::Inline)), Route::Inline);
             let ring = route(*kind, disk, &Routes::all(Pin::Ring));
-            assert_eq!(ring == Route::Ring, has_operation(*kind), "{}", kind.word());
+            assert_eq!(ring == Route::Ring, kind.has_operation(), "{}", kind.word());
         }
     }
 }

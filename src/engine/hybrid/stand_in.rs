@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use super::{Call, CallKind, ClientIndex, HybridEngine, Inner, Route, Step, Way, Who};
-use super::{Engine, execute, has_operation, now_ns, only_looks};
+use super::{Engine, execute, now_ns};
 
 /// While both threads have something to do, neither waits longer than this without a look at what
 /// the other has left.
@@ -23,7 +23,7 @@ impl HybridEngine<'_> {
         match inner.routes[kind.index()].get() {
             Route::TryRead => self.try_read(inner, client, call),
             Route::TryOpen => self.try_open(inner, client, call),
-            _ if only_looks(kind) => {
+            _ if kind.only_looks() => {
                 inner.ring.count(kind, Way::Inline);
                 let result = execute(&mut inner.ring.slot(client), call);
                 inner.ring.settle(client, result)
@@ -120,7 +120,7 @@ impl HybridEngine<'_> {
 impl Inner<'_> {
     /// By the ring if there is one, else by the pool thread once it is back.
     pub(super) fn through_or_later(&self, client: ClientIndex, kind: CallKind, call: Call) -> Step {
-        if has_operation(kind) && self.ring.has_lane() {
+        if kind.has_operation() && self.ring.has_lane() {
             self.ring.through(client, kind, call)
         } else {
             self.later(client, kind, call)

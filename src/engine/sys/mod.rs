@@ -7,6 +7,7 @@
 mod path;
 mod plain;
 mod relay;
+mod simple;
 
 use std::ffi::CStr;
 use std::os::fd::{BorrowedFd, IntoRawFd};
@@ -15,6 +16,7 @@ use rustix::fs::{self, Mode, OFlags, Timespec, Timestamps};
 
 pub use path::PathBuffer;
 pub(super) use relay::Relay;
+pub use simple::simple;
 
 use super::{CallResult, DOS_ATTRIBUTE, DOS_ATTRIBUTE_LEN, Errno, RawFd};
 
@@ -88,6 +90,17 @@ pub fn stat(at: Directory, path: &CStr) -> Result<Stat, Errno> {
     match at {
         Directory::Cwd => fs::stat(path),
         Directory::Fd(fd) => fs::statat(lend(fd), path, fs::AtFlags::empty()),
+    }
+    .map(Stat::from)
+    .map_err(errno)
+}
+
+/// `lstat`.
+#[inline]
+pub fn lstat(at: Directory, path: &CStr) -> Result<Stat, Errno> {
+    match at {
+        Directory::Cwd => fs::lstat(path),
+        Directory::Fd(fd) => fs::statat(lend(fd), path, fs::AtFlags::SYMLINK_NOFOLLOW),
     }
     .map(Stat::from)
     .map_err(errno)

@@ -38,7 +38,7 @@ const BASIC_STATS: u32 = libc::STATX_BASIC_STATS;
 /// The operation that a call becomes; `None` where io_uring has none.
 pub(super) const fn opcode_of(call: &Call) -> Option<u8> {
     Some(match call {
-        Call::Stat(_) | Call::Fstat(_) => Statx::CODE,
+        Call::Stat(_) | Call::Lstat(_) | Call::Fstat(_) => Statx::CODE,
         Call::Open { .. } => OpenAt::CODE,
         Call::Close(_) => Close::CODE,
         Call::Mkdir { .. } => MkDirAt::CODE,
@@ -55,6 +55,7 @@ pub(super) const fn opcode_of(call: &Call) -> Option<u8> {
         | Call::Statfs(_)
         | Call::Futimens { .. }
         | Call::Lock { .. }
+        | Call::Simple { .. }
         | Call::Sleep { .. }
         | Call::Await { .. } => return None,
     })
@@ -116,6 +117,10 @@ fn path_entry(seat: &Seat, slot: &Slot, call: &Call) -> Option<squeue::Entry> {
     Some(match *call {
         Call::Stat(which) => {
             Statx::new(at, path(which), stat_buffer(seat)).mask(BASIC_STATS).build()
+        }
+        Call::Lstat(which) => {
+            let entry = Statx::new(at, path(which), stat_buffer(seat)).mask(BASIC_STATS);
+            entry.flags(libc::AT_SYMLINK_NOFOLLOW).build()
         }
         Call::Open { path: which, flags, mode } => {
             OpenAt::new(at, path(which)).flags(flags).mode(mode).build()

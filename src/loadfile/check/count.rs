@@ -51,7 +51,7 @@ pub(super) fn count(program: &Program, range: Range<usize>, maxima: &Maxima, rep
         if let Some(kind) = inst.op {
             let entry = &mut ops[kind.index()];
             entry.0 = entry.0.saturating_add(times);
-            if expects_failure(kind, inst) {
+            if kind.row().can_expect_failure && expects_failure(inst) {
                 entry.1 = entry.1.saturating_add(times);
             }
             bytes(inst, times, maxima, report);
@@ -74,13 +74,9 @@ fn add_pause(frames: &mut [Frame], nanos: u64) {
     }
 }
 
-/// Whether the line's status counts, and says that it must fail.
-fn expects_failure(kind: OpKind, inst: &Inst) -> bool {
-    let counts = matches!(
-        kind,
-        OpKind::NtCreateX | OpKind::Unlink | OpKind::Rmdir | OpKind::Rename | OpKind::QueryPath
-    );
-    counts && matches!(inst.expect, Expect::Failure | Expect::Errno(_))
+/// Whether the line's status says that it must fail.
+fn expects_failure(inst: &Inst) -> bool {
+    matches!(inst.expect, Expect::Failure | Expect::Errno(_))
 }
 
 fn bytes(inst: &Inst, times: u64, maxima: &Maxima, report: &mut Report) {

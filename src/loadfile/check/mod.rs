@@ -33,6 +33,10 @@ pub struct Report {
     /// Largest size in bytes of all files at one time, those of PREPARE included. A file counts with its size, holes
     /// included; one that is unlinked counts until its last handle is closed.
     pub live_bytes_max: u64,
+    /// The same in bytes of the files that each client has its own of.
+    pub own_bytes_max: u64,
+    /// The same of files that all clients of a disk share: these are there once, not once a client.
+    pub shared_bytes_max: u64,
     /// Size of all files at the end of the pass.
     pub live_bytes_end: u64,
     /// Largest file in bytes.
@@ -176,6 +180,7 @@ fn features(program: &Program) -> Vec<&'static str> {
     let expr = |test: fn(&Expr) -> bool| program.exprs.iter().any(test);
     let all = [
         ("PREPARE", program.start.0 > 0),
+        ("SHARED", program.shared),
         ("timestamps", program.times.is_some()),
         ("loops", program.loop_depth > 0),
         ("nested loops", program.loop_depth > 1),

@@ -6,15 +6,12 @@ use super::Report;
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let about = if self.estimated { " (estimate)" } else { "" };
         writeln!(f, "{}  sha256 {}", self.loadfile, self.program_sha256)?;
         writeln!(f, "one pass of one client:")?;
         field(f, "operations", self.total_ops)?;
         field(f, "written", bytes(self.write_bytes))?;
         field(f, "read", bytes(self.read_bytes))?;
-        field(f, "live data, at most", bytes(self.live_bytes_max) + about)?;
-        field(f, "live data, at the end", bytes(self.live_bytes_end) + about)?;
-        field(f, "largest file", bytes(self.largest_file_bytes) + about)?;
+        sizes(self, f)?;
         field(f, "longest read or write", bytes(self.longest_transfer_bytes))?;
         field(f, "open handles, at most", self.open_handles_max)?;
         field(f, "open handles, at the end", self.open_handles_end)?;
@@ -66,6 +63,17 @@ impl fmt::Display for Report {
         }
         Ok(())
     }
+}
+
+fn sizes(report: &Report, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let about = if report.estimated { " (estimate)" } else { "" };
+    field(f, "live data, at most", bytes(report.live_bytes_max) + about)?;
+    if report.shared_bytes_max > 0 {
+        let once = bytes(report.shared_bytes_max) + about + ", once for all clients of a disk";
+        field(f, "in shared files", once)?;
+    }
+    field(f, "live data, at the end", bytes(report.live_bytes_end) + about)?;
+    field(f, "largest file", bytes(report.largest_file_bytes) + about)
 }
 
 fn field(f: &mut fmt::Formatter<'_>, name: &str, value: impl fmt::Display) -> fmt::Result {

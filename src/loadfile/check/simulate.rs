@@ -6,9 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{Maxima, Report, render};
+use crate::loadfile::names::{SHARED, is_below};
 use crate::loadfile::program::{
-    Action, Expect, Expr, HandleRef, Inst, Operand, OperandKind, PathId, Program,
+    Action, Expect, Expr, HandleRef, Inst, Operand, OperandKind, PathId, Program, Segment,
 };
+use crate::op::OpKind;
 
 /// Loops run one round only when the simulation has become this long: nesting multiplies.
 const MAX_STEPS: u64 = 4_000_000;
@@ -21,8 +23,10 @@ pub(super) fn simulate(program: &Program, maxima: &Maxima, report: &mut Report) 
     // A client closes what a PREPARE left open, as at the end of a pass.
     disk.close_all();
     disk.run(program.start.0 as usize, program.insts.len());
-    report.live_bytes_max = disk.live_max;
-    report.live_bytes_end = disk.live;
+    report.live_bytes_max = disk.live.max;
+    report.live_bytes_end = disk.live.now;
+    report.own_bytes_max = disk.own.max;
+    report.shared_bytes_max = disk.shared.max;
     report.largest_file_bytes = disk.largest;
     report.open_handles_max = disk.handles_max as u64;
     report.open_handles_end = disk.handles.len() as u64;
@@ -33,8 +37,32 @@ pub(super) fn simulate(program: &Program, maxima: &Maxima, report: &mut Report) 
 #[derive(Default)]
 struct File {
     size: u64,
+    /// Whether all clients of a disk mean the same file by its name.
+    shared: bool,
     named: bool,
     open: u32,
+}
+
+/// Bytes of files, now and at most.
+#[derive(Default)]
+struct Live {
+    now: u64,
+    max: u64,
+}
+
+impl Live {
+    fn change(&mut self, from: u64, to: u64) {
+        self.now = self.now.saturating_sub(from).saturating_add(to);
+        self.max = self.max.max(self.now);
+    }
+}
+
+/// How a file is opened.
+#[derive(Clone, Copy)]
+struct How {
+    directory: bool,
+    makes: bool,
+    cuts: bool,
 }
 
 /// What a handle refers to: a file, or `None` for a directory.
@@ -50,8 +78,10 @@ struct Disk<'a> {
     dirs: BTreeSet<Vec<u8>>,
     handles: HashMap<i64, Target>,
     registers: Vec<i64>,
-    live: u64,
-    live_max: u64,
+    live: Live,
+    /// What of it is the client's own, and what is shared.
+    own: Live,
+    shared: Live,
     largest: u64,
     handles_max: usize,
     not_made: u64,
@@ -69,8 +99,9 @@ impl<'a> Disk<'a> {
             dirs: BTreeSet::new(),
             handles: HashMap::new(),
             registers: vec![0; program.registers.len()],
-            live: 0,
-            live_max: 0,
+            live: Live::default(),
+            own: Live::default(),
+            shared: Live::default(),
             largest: 0,
             handles_max: 0,
             not_made: 0,
@@ -146,12 +177,29 @@ impl<'a> Disk<'a> {
         }
         let fails = matches!(inst.expect, Expect::Failure | Expect::Errno(_));
         match inst.action {
-            Action::Create { path, .. } if !fails => self.create(path, numbers),
+            Action::Create { path, .. } if !fails => {
+                let [options, disposition, handle, _] = numbers;
+                let directory = options & 1 != 0;
+                let makes = directory || disposition != 1;
+                let cuts = matches!(disposition, 4 | 5);
+                self.open(path, How { directory, makes, cuts }, handle);
+            }
+            Action::Open { path, flags, .. } if !fails => {
+                let has = |flag| flags & flag != 0;
+                let directory = has(libc::O_DIRECTORY);
+                let (makes, cuts) = (has(libc::O_CREAT), has(libc::O_TRUNC));
+                self.open(path, How { directory, makes, cuts }, numbers[2]);
+            }
             Action::Close { .. } => self.close(numbers[0]),
             Action::Write { .. } => {
                 let end = unsigned(numbers[1]).saturating_add(unsigned(numbers[2]));
                 if numbers[2] > 0 {
                     self.grow(numbers[0], end);
+                }
+            }
+            Action::OnPath { path, .. } if inst.op == Some(OpKind::Truncate) && !fails => {
+                if let Some(&file) = self.named.get(&self.names[path.0 as usize]) {
+                    self.set_size(file, unsigned(numbers[0]));
                 }
             }
             Action::Mkdir { path } => {
@@ -165,7 +213,6 @@ impl<'a> Disk<'a> {
             Action::Deltree { path } => self.deltree(self.name(path)),
             _ => {}
         }
-        self.live_max = self.live_max.max(self.live);
         self.handles_max = self.handles_max.max(self.handles.len());
     }
 
@@ -187,6 +234,15 @@ impl<'a> Disk<'a> {
                 [self.handle(handle), self.value(offset), self.value(len), 0]
             }
             Action::Find { max, .. } => [0, self.value(max), 0, 0],
+            Action::Open { flags, mode, handle, .. } => {
+                [flags.into(), mode.into(), self.handle(handle), 0]
+            }
+            Action::OnPath { numbers: [a, b, c], .. } => {
+                [self.value(a), self.value(b), self.value(c), 0]
+            }
+            Action::OnHandle { handle, numbers: [a, b, c] } => {
+                [self.handle(handle), self.value(a), self.value(b), self.value(c)]
+            }
             _ => [0; 4],
         }
     }
@@ -199,10 +255,9 @@ impl<'a> Disk<'a> {
         }
     }
 
-    fn create(&mut self, path: PathId, numbers: [i64; 4]) {
-        let [options, disposition, handle, _] = numbers;
+    fn open(&mut self, path: PathId, how: How, handle: i64) {
         let name = &self.names[path.0 as usize];
-        let target = if options & 1 != 0 || self.dirs.contains(name) {
+        let target = if how.directory || self.dirs.contains(name) {
             if !self.dirs.contains(name) {
                 self.dirs.insert(name.clone());
             }
@@ -210,23 +265,41 @@ impl<'a> Disk<'a> {
         } else if let Some(&file) = self.named.get(name) {
             Some(file)
         } else {
-            if disposition == 1 {
-                self.not_made += 1;
-            }
-            self.files.push(File { named: true, ..File::default() });
+            self.not_made += u64::from(!how.makes);
+            let shared = self.is_shared(path);
+            self.files.push(File { named: true, shared, ..File::default() });
             self.named.insert(name.clone(), self.files.len() - 1);
             Some(self.files.len() - 1)
         };
         if let Some(file) = target {
             self.files[file].open += 1;
-            if matches!(disposition, 4 | 5) {
-                self.live -= self.files[file].size;
-                self.files[file].size = 0;
+            if how.cuts {
+                self.resize(file, 0);
             }
         }
         // A handle that is given again is closed first.
         self.close(handle);
         self.handles.insert(handle, target);
+    }
+
+    /// Whether a path names the same file for all clients of a disk.
+    fn is_shared(&self, path: PathId) -> bool {
+        let one_name = |segment: &Segment| matches!(segment, Segment::Literal { .. });
+        is_below(&self.names[path.0 as usize], SHARED)
+            && self.program.path(path).0.iter().all(one_name)
+    }
+
+    fn set_size(&mut self, file: usize, size: u64) {
+        self.resize(file, size);
+        self.largest = self.largest.max(size);
+    }
+
+    fn resize(&mut self, file: usize, size: u64) {
+        let file = &mut self.files[file];
+        self.live.change(file.size, size);
+        let part = if file.shared { &mut self.shared } else { &mut self.own };
+        part.change(file.size, size);
+        file.size = size;
     }
 
     fn close(&mut self, handle: i64) {
@@ -245,20 +318,16 @@ impl<'a> Disk<'a> {
         let Some(Some(file)) = self.handles.get(&handle) else {
             return;
         };
-        let file = &mut self.files[*file];
-        if end > file.size {
-            self.live = self.live.saturating_add(end - file.size);
-            file.size = end;
-            self.largest = self.largest.max(end);
+        let file = *file;
+        if end > self.files[file].size {
+            self.set_size(file, end);
         }
     }
 
     /// Gives a file's bytes back once it has neither name nor handle.
     fn release(&mut self, file: usize) {
-        let file = &mut self.files[file];
-        if !file.named && file.open == 0 {
-            self.live = self.live.saturating_sub(file.size);
-            file.size = 0;
+        if !self.files[file].named && self.files[file].open == 0 {
+            self.resize(file, 0);
         }
     }
 
@@ -292,10 +361,6 @@ impl<'a> Disk<'a> {
         }
         self.dirs.retain(|dir| *dir != root && !is_below(dir, &root));
     }
-}
-
-fn is_below(name: &[u8], root: &[u8]) -> bool {
-    name.starts_with(root) && name.get(root.len()) == Some(&b'/')
 }
 
 /// Names of files below a directory.

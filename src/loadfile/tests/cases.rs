@@ -4,6 +4,7 @@ use super::super::check::check;
 use super::super::load;
 use super::super::program::{Action, Expect, OperandKind};
 use super::*;
+use crate::op::OpKind;
 
 fn file(name: &str) -> Result<Loaded, LoadError> {
     let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/");
@@ -72,7 +73,8 @@ fn a_dbench_1_file_is_named() {
 fn every_operation_is_there() {
     for (name, sleeps) in [("all4.load", 1), ("all5.load", 0)] {
         let program = program(name);
-        for &kind in crate::op::OpKind::ALL {
+        // dbench's words come first.
+        for &kind in &OpKind::ALL[..=OpKind::SetFile.index()] {
             assert!(program.has(kind), "{name} {kind}");
         }
         let pauses = program.insts.iter().filter(|i| matches!(i.action, Action::Pause { .. }));

@@ -41,6 +41,7 @@ pub(in crate::run) fn resolve(request: &RunRequest) -> Result<Resolved, RunError
         depth: request.depth,
         dirs: conditions.dirs.as_ref().map(|dirs| dir_spec(dirs, who)),
         inner: conditions.is_any().then_some((who.uid, who.gid)),
+        shared: false, // a disk's loads say that
     };
     // An ordinary user stays whom he is: nothing is taken, and nothing given up.
     let caller = caller.filter(|_| is_root);

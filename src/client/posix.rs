@@ -1,0 +1,129 @@
+//! Operations that are one system call each, and what they have in common with dbench's: handles.
+
+use crate::engine::{Call, Engine, Errno, PathSlot, RawFd};
+use crate::loadfile::program::{Expect, HandleRef, Inst, Operand, PathId};
+
+use super::Client;
+use super::handles::{HandleSlot, Handles, Open};
+use super::judge::{Miss, Outcome};
+use super::ops::done;
+
+impl<E: Engine> Client<'_, E> {
+    /// The call that the operation is, on a path.
+    pub(super) async fn one_call(
+        &mut self,
+        inst: &Inst,
+        path: PathId,
+        operands: [Operand; 3],
+    ) -> Outcome {
+        let numbers = operands.map(|operand| self.values.get(self.setup.program, operand));
+        self.record(inst, &numbers);
+        self.render(path, PathSlot::First);
+        self.make(inst, NO_FD, numbers.map(|number| number as u64)).await
+    }
+
+    /// The call that the operation is, on a handle.
+    pub(super) async fn one_call_on_handle(
+        &mut self,
+        inst: &Inst,
+        handle: HandleRef,
+        operands: [Operand; 3],
+    ) -> Outcome {
+        let (open, numbers) = self.handle_and(inst, handle, operands);
+        self.make(inst, open?.fd, numbers).await
+    }
+
+    #[inline]
+    async fn make(&self, inst: &Inst, fd: RawFd, numbers: [u64; 3]) -> Outcome {
+        match inst.op.and_then(|op| op.row().call) {
+            Some(kind) => done(self.call(Call::of(kind, fd, numbers)).await),
+            None => Ok(()),
+        }
+    }
+
+    /// `open`, and nothing else.
+    pub(super) async fn open_with(
+        &mut self,
+        inst: &Inst,
+        path: PathId,
+        (flags, mode): (i32, u32),
+        handle: HandleRef,
+    ) -> Outcome {
+        let (slot, number) = self.handle_slot(handle);
+        self.record(inst, &[flags.into(), mode.into(), number]);
+        self.render(path, PathSlot::First);
+        let is_dir = flags & libc::O_DIRECTORY != 0;
+        let mut flags = flags;
+        if flags & (libc::O_DIRECTORY | libc::O_PATH) == 0 {
+            let load = self.setup.load;
+            flags |= if load.direct { libc::O_DIRECT } else { 0 };
+            flags |= if load.sync_open { libc::O_SYNC } else { 0 };
+        }
+        let opened = self.call(Call::Open { path: PathSlot::First, flags, mode }).await;
+        let open = opened.map(|fd| Open { fd: fd as RawFd, is_dir, path });
+        self.give(inst, slot, open).await
+    }
+
+    /// Gives a handle what was opened. A handle number that is used again stands for the new file, or
+    /// for none. But an open that fails as expected has no handle: recordings give it any number,
+    /// also one in use.
+    pub(super) async fn give(
+        &mut self,
+        inst: &Inst,
+        slot: HandleSlot,
+        open: Result<Open, Errno>,
+    ) -> Outcome {
+        let before = match open {
+            Ok(open) => self.handles.put(slot, open),
+            Err(_) if inst.expect == Expect::Success => self.handles.take(slot),
+            Err(_) => None,
+        };
+        if let Some(before) = before {
+            let _ = self.call(Call::Close(before.fd)).await;
+        }
+        open.map(drop).map_err(Miss::Errno)
+    }
+
+    /// The file that a handle is open on, and the values of the numbers behind it. The numbers
+    /// are drawn and remembered even when the handle is not open, so that what follows does not
+    /// depend on it.
+    #[inline]
+    pub(super) fn handle_and<const N: usize>(
+        &mut self,
+        inst: &Inst,
+        handle: HandleRef,
+        operands: [Operand; N],
+    ) -> (Result<Open, Miss>, [u64; N]) {
+        let (slot, number) = self.handle_slot(handle);
+        let values = operands.map(|o| self.values.bytes(self.setup.program, o));
+        if inst.records {
+            let mut all = [0; 4];
+            all[0] = number;
+            for (to, value) in all[1..].iter_mut().zip(values) {
+                *to = value as i64;
+            }
+            self.record(inst, &all[..=N]);
+        }
+        let open = self.handles.get(slot).ok_or(Miss::NoHandle);
+        if let Ok(open) = open {
+            self.error_path = Some(open.path);
+        }
+        (open, values)
+    }
+
+    #[inline]
+    pub(super) fn handle_slot(&mut self, handle: HandleRef) -> (HandleSlot, i64) {
+        match handle {
+            HandleRef::Slot(slot) => {
+                (Handles::literal(slot), self.setup.program.handles[slot as usize])
+            }
+            HandleRef::Dynamic(id) => {
+                let number = self.values.expr(self.setup.program, id);
+                (self.handles.computed(number), number)
+            }
+        }
+    }
+}
+
+/// Of a call on a path.
+const NO_FD: RawFd = -1;
