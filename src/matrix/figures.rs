@@ -99,6 +99,18 @@ impl Figures {
             .collect()
     }
 
+    /// Geometric mean of a metric over all usable runs, by disk.
+    pub(super) fn disk_means(&self, metric: &Metric) -> Vec<(&str, f64)> {
+        let mean = |disk: &str| {
+            let place = (disk.to_owned(), metric.op().to_owned(), metric.column());
+            let runs = self.runs.values().filter(|run| !run.failed);
+            let logs: Vec<f64> =
+                runs.filter_map(|run| Some(run.values.get(&place)?.ln())).collect();
+            (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
+        };
+        self.disks().into_iter().filter_map(|disk| Some((disk, mean(disk)?))).collect()
+    }
+
     /// Number of disks whose figures count.
     pub(super) fn disk_count(&self) -> usize {
         self.disks().len()
@@ -114,5 +126,40 @@ impl Figures {
     pub(super) fn relation(&self, cell: usize) -> Option<String> {
         let words: Vec<&str> = self.relations.get(&cell)?.iter().map(String::as_str).collect();
         Some(words.join("/"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(disk: &str, ops_per_s: f64, flags: &str) -> Row {
+        let mut row = Row::new();
+        row.set(Column::Row, "summary").set(Column::Disk, disk).set(Column::Op, "all");
+        row.set(Column::OpsPerS, ops_per_s).set(Column::Flags, flags);
+        row
+    }
+
+    /// Blocks of two cells on two disks; logarithms to base e of powers of it.
+    #[test]
+    fn a_run_is_the_mean_over_its_disks() {
+        let e = |x: f64| x.exp();
+        let mut figures = Figures::new(2);
+        figures.take_rows(
+            1,
+            0,
+            &[row("/a", e(1.0), ""), row("/b", e(3.0), ""), row("all", 9.0, "")],
+        );
+        figures.take_rows(1, 1, &[row("/a", e(2.0), ""), row("/b", e(5.0), "busy_device")]);
+        figures.take_rows(2, 0, &[row("/a", e(1.0), "failed"), row("/b", e(3.0), "failed")]);
+        figures.take_rows(2, 1, &[row("/a", e(2.0), ""), row("/b", e(4.0), "")]);
+        figures.take_rows(3, 0, &[row("/a", e(2.0), ""), row("/b", e(4.0), "")]);
+        assert_eq!(figures.whole_blocks(), [1, 2], "the third lacks a cell");
+        let logs = figures.logs(&Metric::ops_per_s());
+        assert!((logs[0][0] - 2.0).abs() < 1e-5 && (logs[0][1] - 3.5).abs() < 1e-5, "{logs:?}");
+        assert!(logs[1][0].is_nan() && (logs[1][1] - 3.0).abs() < 1e-5, "{logs:?}");
+        assert_eq!(figures.disk_count(), 2);
+        // /a: 1, 2, 2, 2; the failed run does not count.
+        assert!((figures.disk_means(&Metric::ops_per_s())[0].1.ln() - 1.75).abs() < 1e-5);
     }
 }

@@ -89,3 +89,23 @@ impl fmt::Display for Metric {
         if self.op == "all" { Ok(()) } else { write!(f, ":{}", self.op) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_columns_and_words() {
+        let metric = Metric::parse("lat_p99_us:Flush").unwrap();
+        assert_eq!(
+            (metric.to_string().as_str(), metric.better()),
+            ("lat_p99_us:Flush", Better::Lower)
+        );
+        assert!(!metric.is_rate());
+        let metric = Metric::parse("ops_per_s").unwrap();
+        assert_eq!(metric, Metric::ops_per_s());
+        assert_eq!((metric.better(), metric.is_rate()), (Better::Higher, true));
+        assert!(Metric::parse("ops").unwrap_err().contains("ops_per_s, bytes_per_s"));
+        assert!(Metric::parse("ops_per_s:Fly").unwrap_err().contains("no word"));
+    }
+}

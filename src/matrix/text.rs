@@ -92,6 +92,9 @@ pub(super) fn end_text(
         if disks == 1 { String::new() } else { format!(", geometric mean of {disks} disks") };
     let mut out = format!("{blocks} whole blocks, {}{mean}\n\n", matrix.metric);
     out.push_str(&cell_table(matrix, figures, color));
+    for line in odd_disks(matrix, figures) {
+        let _ = writeln!(out, "{line}");
+    }
     let headline: Vec<&Effect> = effects.iter().filter(|e| e.p_adjusted.is_none()).collect();
     if headline.is_empty() {
         out.push_str(
@@ -104,6 +107,23 @@ pub(super) fn end_text(
     out.push_str(&curve_text(&headline, color));
     out.push_str(&exploratory_text(effects, matrix, color));
     out
+}
+
+/// Disks that stand out from the others over all runs: on a shelf that is the broken one.
+fn odd_disks(matrix: &Matrix, figures: &Figures) -> Vec<String> {
+    let means = figures.disk_means(&matrix.metric);
+    let values: Vec<f64> = means.iter().map(|(_, mean)| *mean).collect();
+    let Some(median) = crate::stats::median(&values) else { return Vec::new() };
+    let odd = crate::stats::outliers(&values).into_iter();
+    odd.map(|index| {
+        let change = signed(100.0 * (values[index] / median - 1.0));
+        format!(
+            "{} stands out from the other disks in all cells: {} {change} % from their median",
+            shorten(means[index].0, NAME),
+            matrix.metric
+        )
+    })
+    .collect()
 }
 
 /// A line per cell: the geometric mean over blocks and disks, and how runs vary.
