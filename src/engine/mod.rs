@@ -10,13 +10,13 @@ mod clock;
 mod control;
 mod hybrid;
 mod kind;
-#[cfg(test)]
-mod link_tests;
 mod null;
 mod scripted;
 mod slot;
 mod sync;
 pub mod sys;
+#[cfg(test)]
+mod tests;
 mod turn;
 mod uring;
 

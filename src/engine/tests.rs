@@ -1,4 +1,4 @@
-//! A link is followed by stat and access and not by lstat, on every engine and way.
+//! What all engines have to agree on, one call at a time.
 
 use super::*;
 use crate::plan::{Pin, Routes};
@@ -19,6 +19,7 @@ fn asked<E: Engine>(engine: &E) -> [Option<u16>; 3] {
     })
 }
 
+/// By stat and access, and not by lstat, on every engine and way.
 #[test]
 fn links_are_followed_or_not() {
     let dir = tempfile::tempdir().unwrap();
