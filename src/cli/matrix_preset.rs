@@ -30,7 +30,8 @@ pub(super) fn apply(preset: MatrixPreset, draft: &mut Draft, disks: &[OsString])
             } else {
                 add(draft, &format!("loadfile=default,{}", path_load()));
             }
-            draft.propose("dir-owner", "third");
+            // As in 2010: the disks are root's, whom checks know as the owner.
+            draft.propose("dir-owner", "root");
             draft.propose("clients", "4");
         }
         MatrixPreset::Scaling => scaling(draft),

@@ -58,8 +58,10 @@ pub(super) struct Effect {
     pub(super) verdict: Verdict,
     /// Blocks that would resolve the margin.
     pub(super) needed: usize,
-    /// The p value among all exploratory effects; `None` for the headline.
-    pub(super) p_adjusted: Option<f64>,
+    /// Whether it is not of the metric that was declared before.
+    pub(super) exploratory: bool,
+    /// The p value among all effects of the declared metric, or among all exploratory ones (Holm).
+    pub(super) p_adjusted: f64,
 }
 
 impl Effect {
@@ -166,12 +168,18 @@ pub(super) fn effects(matrix: &Matrix, figures: &Figures, looks: usize) -> Vec<E
         .iter()
         .flat_map(|metric| answer(matrix, figures, metric, &main, alpha))
         .collect();
-    let p: Vec<f64> = others.iter().map(|effect| effect.estimate.p_value()).collect();
-    for (effect, p) in others.iter_mut().zip(holm(&p)) {
-        effect.p_adjusted = Some(p);
-    }
+    adjust(&mut effects);
+    adjust(&mut others);
     effects.extend(others);
     effects
+}
+
+/// Among many questions some have an answer by chance.
+fn adjust(family: &mut [Effect]) {
+    let p: Vec<f64> = family.iter().map(|effect| effect.estimate.p_value()).collect();
+    for (effect, p) in family.iter_mut().zip(holm(&p)) {
+        effect.p_adjusted = p;
+    }
 }
 
 fn answer(
@@ -200,7 +208,8 @@ fn answer(
             alpha,
             verdict,
             needed,
-            p_adjusted: None,
+            exploratory: *metric != matrix.metric,
+            p_adjusted: 1.0,
         });
     }
     found

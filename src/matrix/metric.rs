@@ -7,10 +7,11 @@ use crate::output::Column;
 use crate::stats::Better;
 
 /// Columns that can be asked for, and which way is better.
-const CHOICE: [(Column, Better); 14] = [
+const CHOICE: [(Column, Better); 15] = [
     (Column::OpsPerS, Better::Higher),
     (Column::BytesPerS, Better::Higher),
     (Column::LatMeanUs, Better::Lower),
+    (Column::LatMinUs, Better::Lower),
     (Column::LatP50Us, Better::Lower),
     (Column::LatP90Us, Better::Lower),
     (Column::LatP95Us, Better::Lower),

@@ -17,7 +17,7 @@ pub(super) fn fill(mut row: Row, effect: &Effect, matrix: &Matrix) -> Row {
         .set(Column::LevelB, ask.to.as_str())
         .set(Column::Held, ask.held.as_str())
         .set(Column::Metric, metric.to_string())
-        .set(Column::Exploratory, effect.p_adjusted.is_some())
+        .set(Column::Exploratory, effect.exploratory)
         .set(Column::N, estimate.n)
         .set(Column::ChangePct, change)
         .set(Column::LowPct, low)

@@ -95,7 +95,7 @@ pub(super) fn end_text(
     for line in odd_disks(matrix, figures) {
         let _ = writeln!(out, "{line}");
     }
-    let headline: Vec<&Effect> = effects.iter().filter(|e| e.p_adjusted.is_none()).collect();
+    let headline: Vec<&Effect> = effects.iter().filter(|e| !e.exploratory).collect();
     if headline.is_empty() {
         out.push_str(
             "\nno effects: two whole blocks are needed at least, and figures in all cells\n",
@@ -169,7 +169,7 @@ fn effect_table(effects: &[&Effect], matrix: &Matrix, color: bool) -> String {
         };
         let (change, limits) = change_text(effect);
         rows.push(vec![name, change, limits, effect.estimate.n.to_string()]);
-        verdicts.push(verdict_text(effect, &margin));
+        verdicts.push(verdict_text(effect, &margin, effects.len()));
         last = title;
     }
     let table = lined_up(&["effect", "change", &interval, "n"], rows, color);
@@ -202,11 +202,20 @@ fn signed(value: f64) -> String {
 }
 
 /// What can be said, and what could not be seen.
-fn verdict_text(effect: &Effect, margin: &str) -> String {
+fn verdict_text(effect: &Effect, margin: &str, family: usize) -> String {
     let resolved = format_number(effect.half_width_pct());
     match effect.verdict {
         Verdict::Same => format!("same (within {margin} %)"),
-        Verdict::Regression | Verdict::Improvement => effect.verdict.word().into(),
+        Verdict::Regression | Verdict::Improvement => {
+            let word = effect.verdict.word();
+            match effect.p_adjusted < effect.alpha {
+                true => word.into(),
+                false => format!(
+                    "{word}, but among {family} effects it may be chance (adjusted p {})",
+                    format_number(effect.p_adjusted)
+                ),
+            }
+        }
         Verdict::Inconclusive(Why::Noise { needs }) => {
             format!("not resolved below {resolved} %, needs about {needs} blocks")
         }
@@ -242,8 +251,8 @@ fn curve_text(effects: &[&Effect], color: bool) -> String {
 
 /// The others that stand out, each among all of them.
 fn exploratory_text(effects: &[Effect], matrix: &Matrix, color: bool) -> String {
-    let all: Vec<&Effect> = effects.iter().filter(|e| e.p_adjusted.is_some()).collect();
-    let small = |effect: &&&Effect| effect.p_adjusted.is_some_and(|p| p < ALPHA);
+    let all: Vec<&Effect> = effects.iter().filter(|e| e.exploratory).collect();
+    let small = |effect: &&&Effect| effect.p_adjusted < ALPHA;
     let found: Vec<&&Effect> = all.iter().filter(small).collect();
     let (count, stand_out) = (all.len(), found.len());
     let mut out = format!(
@@ -258,7 +267,7 @@ fn exploratory_text(effects: &[Effect], matrix: &Matrix, color: bool) -> String 
         let ask = &effect.ask;
         let step = format!("{} -> {}", shorten(&ask.from, LEVEL), shorten(&ask.to, LEVEL));
         let mean = if matrix.factors.len() > 1 { " (mean)" } else { "" };
-        let p = effect.p_adjusted.map_or_else(String::new, format_number);
+        let p = format_number(effect.p_adjusted);
         let (change, limits) = change_text(effect);
         vec![effect.metric.to_string(), format!("{} {step}{mean}", ask.factor), change, limits, p]
     });

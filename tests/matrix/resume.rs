@@ -120,9 +120,7 @@ fn a_killed_matrix_has_its_whole_blocks_and_goes_on() {
     // What was whole is as it was.
     let now = fs::read(&file).unwrap();
     let same = killed.iter().zip(&now).take_while(|(a, b)| a == b).count();
-    let kept = Table::parse(
-        String::from_utf8_lossy(&now[..same]).rsplit_once('\n').unwrap().0,
-    );
+    let kept = Table::parse(String::from_utf8_lossy(&now[..same]).rsplit_once('\n').unwrap().0);
     assert_eq!(runs(&kept).iter().filter(|run| run.int("block") <= 6).count(), 12);
     // Of the killed processes' directories nobody else knows; this try has left none of its own.
     assert!(run_dirs(&disk).len() <= 1);
