@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! 7 cli      typed arguments, exit codes, the one place that prints errors
-//! 6 front, run, matrix, output     glue and writers
+//! 6 front, run, matrix, compare, output   glue and writers
 //! 5 pool     threads per disk, barrier, stop
 //! 4 client   runs a Program over an Engine
 //! 3 engine   executes Calls: sync, uring, hybrid, null, scripted
@@ -16,6 +16,7 @@
 pub mod audit;
 pub mod cli;
 pub mod client;
+pub mod compare;
 pub mod engine;
 pub mod errno;
 pub mod fault;

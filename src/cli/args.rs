@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::compare::CompareArgs;
 use super::conditions::ConditionArgs;
 use super::matrix::{EXAMPLES, MORE, MatrixArgs};
 use super::preset::PresetArgs;
@@ -35,6 +36,8 @@ pub(super) enum Command {
     /// Run every combination of conditions in random blocks, and say what each of them does
     #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{MORE}"))]
     Matrix(Box<MatrixArgs>),
+    /// Say whether one result is slower than another, with an interval
+    Compare(Box<CompareArgs>),
     /// Parse a loadfile and say what one pass of it does
     Check(CheckArgs),
     /// Say which permission check each component of a path takes, for a user

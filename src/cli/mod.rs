@@ -3,6 +3,7 @@
 mod args;
 mod audit;
 mod check;
+mod compare;
 mod conditions;
 mod draft;
 mod matrix;
@@ -48,6 +49,7 @@ pub fn main() -> ExitCode {
     let code = match cli.command {
         Command::Audit(args) => audit::audit(&args),
         Command::Check(args) => check::check(&args),
+        Command::Compare(args) => compare::compare(*args),
         Command::Restore => restore::restore(),
         Command::Matrix(matrix) if role.is_some() => {
             quiet_pool_panics();
@@ -62,7 +64,7 @@ pub fn main() -> ExitCode {
 
 fn writes_to_stdout(command: &Command) -> bool {
     match command {
-        Command::Audit(_) | Command::Check(_) | Command::Restore => true,
+        Command::Audit(_) | Command::Check(_) | Command::Compare(_) | Command::Restore => true,
         Command::Run(run) => run.result.out.is_none() && !run.safety.dry_run,
         Command::Matrix(matrix) => {
             let file = matrix.result.out.is_some() || matrix.resumes();

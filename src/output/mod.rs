@@ -7,6 +7,8 @@
 mod audit;
 mod bars;
 mod columns;
+mod comparison;
+mod comparison_text;
 mod encode;
 mod existing;
 mod fill;
@@ -20,6 +22,10 @@ mod text;
 pub use audit::{AUDIT_COLUMNS, audit_rows, audit_text};
 pub use bars::{Mode, Progress};
 pub use columns::{Column, Kind, Role, SCHEMA};
+pub use comparison::{
+    COMPARE_COLUMNS, CompareRow, CompareSide, Comparison, Question, compare_rows,
+};
+pub use comparison_text::compare_text;
 pub use fill::{encode_histogram, fill_hist, fill_op};
 pub use frame::{Frame, FrameDisk, FrameTotal, Goal, Phase};
 pub use model::{DiskLine, Report, Status};

@@ -27,12 +27,24 @@ pub fn lined_up(head: &[&str], rows: Vec<Vec<String>>, color: bool) -> String {
 /// Lines up rows under a head: the first `left` columns to the left, numbers to the right.
 pub(super) struct Grid {
     left: usize,
+    /// Whether the last column holds words, and goes to the left too.
+    words_last: bool,
     rows: Vec<Vec<String>>,
 }
 
 impl Grid {
     pub(super) fn new(left: usize, head: &[&str]) -> Self {
-        Self { left, rows: vec![head.iter().map(|word| (*word).to_owned()).collect()] }
+        Self {
+            left,
+            words_last: false,
+            rows: vec![head.iter().map(|word| (*word).to_owned()).collect()],
+        }
+    }
+
+    /// The last column holds words.
+    pub(super) fn with_words_last(mut self) -> Self {
+        self.words_last = true;
+        self
     }
 
     pub(super) fn push(&mut self, row: Vec<String>) {
@@ -64,7 +76,7 @@ impl Grid {
             .zip(widths)
             .enumerate()
             .map(|(index, (cell, &width))| {
-                if index < self.left {
+                if index < self.left || (self.words_last && index + 1 == row.len()) {
                     format!("{cell:<width$}")
                 } else {
                     format!("{cell:>width$}")
