@@ -15,9 +15,8 @@ use super::text::shorten;
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
 /// Resolution of a bar.
 const STEPS: u64 = 1000;
-/// Lines of the terminal that disks leave free: "n more", total, phase, series, two of what was
-/// there.
-const SPARE: usize = 6;
+/// Lines of the terminal that disks leave free: "n more", total, phase, two of what was there.
+const SPARE: usize = 5;
 
 /// A line with a bar.
 const WITH_BAR: &str = "{prefix} [{bar:10}]  {wide_msg}";
@@ -203,7 +202,9 @@ impl Bars {
     /// A disk's bar is its ops/s next to the fastest disk's: a slow one is seen at a glance.
     fn tick(&mut self, frame: &Frame, series: Option<&(String, f64)>) {
         let (multi, rows, columns) = (&self.multi, self.rows, self.columns);
-        let shown = self.shown.get_or_insert_with(|| Shown::new(multi, rows, columns, frame));
+        let shown = self.shown.get_or_insert_with(|| {
+            Shown::new(multi, rows - usize::from(series.is_some()).min(rows), columns, frame)
+        });
         let fastest = frame.disks.iter().map(|disk| disk.ops_per_s).fold(0.0, f64::max);
         for (bar, disk) in shown.disks.iter().zip(&frame.disks) {
             bar.set_position(steps(disk.ops_per_s / fastest));
