@@ -70,6 +70,14 @@ impl Effect {
         crate::stats::percent(self.estimate.half_width(self.alpha))
     }
 
+    /// The verdict's word; of an interaction neither direction is the good one.
+    pub(super) fn word(&self) -> &'static str {
+        match (self.ask.kind, self.verdict) {
+            (Kind::Interaction, Verdict::Regression | Verdict::Improvement) => "interaction",
+            (_, verdict) => verdict.word(),
+        }
+    }
+
     /// Rate over that of the first level, for a factor that counts something.
     pub(super) fn speed_up(&self) -> Option<f64> {
         self.ask.times.filter(|_| self.metric.is_rate()).map(|_| self.estimate.log.exp())

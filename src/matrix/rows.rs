@@ -26,7 +26,7 @@ pub(super) fn fill(mut row: Row, effect: &Effect, matrix: &Matrix) -> Row {
         .set(Column::HalfWidthPct, effect.half_width_pct())
         .set(Column::PValue, estimate.p_value())
         .set(Column::PAdjusted, effect.p_adjusted)
-        .set(Column::Verdict, effect.verdict.word())
+        .set(Column::Verdict, effect.word())
         .set(Column::BlocksNeeded, effect.needed)
         .set(Column::MarginPct, 100.0 * matrix.margin)
         .set(Column::SpeedUp, speed_up)

@@ -207,7 +207,7 @@ fn verdict_text(effect: &Effect, margin: &str, family: usize) -> String {
     match effect.verdict {
         Verdict::Same => format!("same (within {margin} %)"),
         Verdict::Regression | Verdict::Improvement => {
-            let word = effect.verdict.word();
+            let word = effect.word();
             match effect.p_adjusted < effect.alpha {
                 true => word.into(),
                 false => format!(

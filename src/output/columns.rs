@@ -246,7 +246,7 @@ columns! {
     HalfWidthPct "half_width_pct" Measure Float "Smallest change that could be told from none, in percent.";
     PValue "p_value" Measure Float "Probability of such a change by chance alone.";
     PAdjusted "p_adjusted" Measure Float "The same among all effects of the declared metric, or all exploratory ones (Holm).";
-    Verdict "verdict" Measure Text "same, improvement, regression or inconclusive.";
+    Verdict "verdict" Measure Text "same, improvement, regression, interaction or inconclusive.";
     BlocksNeeded "blocks_needed" Measure Integer "Blocks that would resolve a change as large as the margin.";
     MarginPct "margin_pct" Fact Float "Changes below this do not matter, in percent (--margin).";
     SpeedUp "speed_up" Measure Float "Rate over that of the first level.";
