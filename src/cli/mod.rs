@@ -5,10 +5,14 @@ mod audit;
 mod check;
 mod compare;
 mod conditions;
+mod draft;
+mod matrix;
+mod matrix_preset;
 mod preset;
 mod request;
 mod restore;
 mod route;
+mod vary;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -20,7 +24,7 @@ use args::{Cli, Command, RunArgs};
 
 use crate::front::{self, CLEANER, RESTORER, WORKER};
 use crate::host::sys::stdout_was_closed;
-use crate::run::run_worker;
+use crate::run::{RunError, run_worker};
 
 /// The whole program.
 #[must_use]
@@ -47,6 +51,11 @@ pub fn main() -> ExitCode {
         Command::Check(args) => check::check(&args),
         Command::Compare(args) => compare::compare(*args),
         Command::Restore => restore::restore(),
+        Command::Matrix(matrix) if role.is_some() => {
+            quiet_pool_panics();
+            ended(matrix::work(&matrix, &args))
+        }
+        Command::Matrix(matrix) => matrix::lead(&matrix, &args),
         Command::Run(run) if role.is_some() => work(*run),
         Command::Run(run) => lead(*run, &args),
     };
@@ -57,6 +66,10 @@ fn writes_to_stdout(command: &Command) -> bool {
     match command {
         Command::Audit(_) | Command::Check(_) | Command::Compare(_) | Command::Restore => true,
         Command::Run(run) => run.result.out.is_none() && !run.safety.dry_run,
+        Command::Matrix(matrix) => {
+            let file = matrix.result.out.is_some() || matrix.resumes();
+            !file && !matrix.safety.dry_run
+        }
     }
 }
 
@@ -93,7 +106,12 @@ fn work(run: RunArgs) -> u8 {
             return 2;
         }
     };
-    match run_worker(&request) {
+    ended(run_worker(&request))
+}
+
+/// Says why a worker ended; its exit code.
+fn ended(result: Result<(), RunError>) -> u8 {
+    match result {
         Ok(()) => 0,
         Err(error) => {
             if error.code != 141 {

@@ -8,7 +8,7 @@ use crate::host::facts::HostFacts;
 use crate::host::sample::HostDelta;
 use crate::metrics::{DiskTotals, OpSummary};
 use crate::op::OpKind;
-use crate::output::{Column, Row, Status, fill_hist, fill_op};
+use crate::output::{Cell, Column, Row, Status, fill_hist, fill_op};
 
 use super::RunRequest;
 use super::given;
@@ -67,6 +67,14 @@ impl RowMaker {
             .set(Column::ExperimentId, experiment_id)
             .set(Column::Cell, cell)
             .set(Column::OrderIndex, index);
+        self
+    }
+
+    /// The same with further cells in all rows.
+    pub(super) fn stamped(mut self, cells: Vec<(Column, Cell)>) -> Self {
+        for (column, cell) in cells {
+            self.base.set(column, cell);
+        }
         self
     }
 
