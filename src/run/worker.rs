@@ -168,7 +168,7 @@ impl Worker<'_, '_> {
     ) -> Result<(Left, u8), RunError> {
         let (host, run_id, started) = (HostFacts::read(), run_id(), boot_time());
         let rows = RowMaker::new(self.request, &host, &run_id, &prepared.pools);
-        let Prepared { disks, mut left_out, mut pools, resolved, .. } = prepared;
+        let Prepared { disks, mut left_out, pools, resolved, .. } = prepared;
         let (stragglers, spec) = (&mut self.stragglers, &resolved.tree);
         let made = make_trees(self.request, spec, &run_id, disks, self.link, stragglers).await;
         let made = made.inspect_err(|_| outlet.discard(self.request))?;
@@ -184,7 +184,6 @@ impl Worker<'_, '_> {
             outlet.discard(self.request);
             return Err(RunError::cannot("no disk can be used"));
         }
-        pools.caller.clone_from(&resolved.caller);
         let mut remounts = Remounts::default();
         let set_up =
             self.set_up(&resolved, &pools, &mut trees, &run_id, (&mut remounts, false)).await;

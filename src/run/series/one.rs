@@ -90,7 +90,6 @@ impl<'a> Worker<'a, '_> {
         left_out.extend(made.left_out);
         let mut trees = made.trees;
         series.devices.extend(device_names(trees.iter().map(|held| &held.ready)));
-        pools.caller.clone_from(&resolved.caller);
         let mut remounts = Remounts::default();
         let always = (&mut remounts, series.common.remounts);
         let set_up = self.set_up(&resolved, &pools, &mut trees, &tree_id, always).await;
