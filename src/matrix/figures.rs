@@ -39,7 +39,9 @@ impl Figures {
             return;
         }
         let relation = text(Column::Relation);
-        if !relation.is_empty() {
+        // Where nobody asked for a user or an owner it explains nothing.
+        let asked = !text(Column::Cred).is_empty() || !text(Column::DirOwner).is_empty();
+        if asked && !relation.is_empty() {
             self.relations.entry(cell).or_default().insert(relation);
         }
         for column in Metric::columns() {

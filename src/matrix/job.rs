@@ -56,12 +56,8 @@ async fn run<'a>(worker: &mut Worker<'a, '_>, matrix: &'a Matrix) -> Job {
         worker.note(&resumed_text(earlier, matrix));
         resume::cut(path, earlier.keep)?;
     }
-    let common = Common {
-        hooks: matrix.hooks.clone(),
-        idle: matrix.idle,
-        remounts: matrix.remounts(),
-        conditions: matrix.has_conditions(),
-    };
+    let common =
+        Common { hooks: matrix.hooks.clone(), idle: matrix.idle, remounts: matrix.remounts() };
     let stamp: Vec<(Column, Cell)> = vec![
         (Column::PlanSha256, plan_sha256.as_str().into()),
         (Column::BlocksPlanned, matrix.blocks.into()),

@@ -87,12 +87,6 @@ impl Matrix {
         self.cells.iter().any(|cell| cell.request.conditions.mount_acl.is_a_change())
     }
 
-    /// Whether some runs are under conditions, so that all are looked at as closely.
-    pub(super) fn has_conditions(&self) -> bool {
-        let none = crate::run::Conditions::default();
-        self.cells.iter().any(|cell| cell.request.conditions != none)
-    }
-
     /// Factors with their levels: `as (root, nobody) x mount-acl (on, off)`.
     pub(super) fn factors_text(&self) -> String {
         let one = |factor: &Factor| format!("{} ({})", factor.name, factor.levels.join(", "));

@@ -54,8 +54,6 @@ pub struct DiskJob {
     pub in_memory: bool,
     /// Whom its threads act as; `None` for whom this process is.
     pub caller: Option<Caller>,
-    /// Whether threads say how the kernel walks to what their clients name.
-    pub asks_walk: bool,
     /// With caches that are to stay cold: a directory like `root`, on a way of its own that is like
     /// the way there. What is asked before the window is asked of this.
     pub twin: Option<PathBuf>,
@@ -116,10 +114,9 @@ pub struct DiskState {
     pub errors: ErrorLog,
 }
 
-/// What pool threads tell. A thread under conditions sends [`Event::Acts`] and [`Event::Walked`]. Each
-/// client sends
-/// [`Event::Ready`], then one of the other two; or, when
-/// it could not be started, only [`Event::Failed`].
+/// What pool threads tell. A thread sends [`Event::Acts`] and [`Event::Walked`] first. Each client
+/// sends [`Event::Ready`], then one of the other two; or, when it could not be started, only
+/// [`Event::Failed`].
 #[derive(Debug)]
 pub enum Event {
     /// Whom a thread acts as.

@@ -165,27 +165,29 @@ fn prepare_thread(job: &DiskJob, directory: Directory) -> Result<Directory, Stri
 /// Becomes whom the run asks for, before there is a ring, and tells what the kernel makes of it.
 fn act(shared: &Shared) -> Result<(), String> {
     let job = &shared.job;
-    if job.caller.is_none() && !job.asks_walk {
-        return Ok(());
-    }
     let held = match &job.caller {
         Some(caller) => {
             let held = caller.take().map_err(|error| error.to_string())?;
             make_dumpable(); // the last thread to change leaves it so
             held
         }
-        None => Held::of_this_thread().ok_or("/proc/thread-self/status cannot be read")?,
+        None => match Held::of_this_thread() {
+            Some(held) => held,
+            None => return Ok(()), // nothing was asked for, and without /proc nothing tells
+        },
     };
-    // Where caches are to stay cold, the way itself is not walked yet.
-    let place = job.twin.as_ref().unwrap_or(&job.root);
-    rustix::fs::stat(place).map_err(|errno| {
-        format!(
-            "uid {} cannot reach {}: {}; a directory above is closed to it",
-            held.uids[3],
-            place.display(),
-            crate::host::errno::describe(errno)
-        )
-    })?;
+    if job.caller.is_some() {
+        // Where caches are to stay cold, the way itself is not walked yet.
+        let place = job.twin.as_ref().unwrap_or(&job.root);
+        rustix::fs::stat(place).map_err(|errno| {
+            format!(
+                "uid {} cannot reach {}: {}; a directory above is closed to it",
+                held.uids[3],
+                place.display(),
+                crate::host::errno::describe(errno)
+            )
+        })?;
+    }
     let _ = shared.events.send(Event::Acts { disk: job.disk, held: Box::new(held) });
     Ok(())
 }

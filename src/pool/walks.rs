@@ -40,18 +40,16 @@ impl WalkCount {
 /// it.
 pub(super) fn tell_before(shared: &Shared, thread: u32, at: Directory) {
     let job = &shared.job;
-    if job.asks_walk {
-        let walks = match &job.twin {
-            Some(twin) => ask_of(at, twin.as_os_str().as_bytes(), [b"".as_slice()]),
-            None => ask(job, thread, at),
-        };
-        let _ = shared.events.send(Event::Walked { disk: job.disk, walks });
-    }
+    let walks = match &job.twin {
+        Some(twin) => ask_of(at, twin.as_os_str().as_bytes(), [b"".as_slice()]),
+        None => ask(job, thread, at),
+    };
+    let _ = shared.events.send(Event::Walked { disk: job.disk, walks });
 }
 
-/// Asks after the window; nothing where that was not asked for.
+/// Asks after the window.
 pub(super) fn ask_after(shared: &Shared, thread: u32, at: Directory) -> WalkCount {
-    if shared.job.asks_walk { ask(&shared.job, thread, at) } else { WalkCount::default() }
+    ask(&shared.job, thread, at)
 }
 
 /// Asks about the paths of a thread's clients.
@@ -87,8 +85,8 @@ fn nearest(at: Directory, prefix: &[u8], path: &[u8]) -> Option<CString> {
     whole.extend_from_slice(path);
     loop {
         let place = CString::new(whole.clone()).ok()?;
-        match sys::stat(at, &place) {
-            Ok(_) => return Some(place),
+        match sys::walk(at, &place, false) {
+            Ok(()) => return Some(place),
             Err(Errno(errno)) if [libc::ENOENT, libc::ENOTDIR].contains(&i32::from(errno)) => {}
             Err(_) => return None,
         }
@@ -102,7 +100,7 @@ fn nearest(at: Directory, prefix: &[u8], path: &[u8]) -> Option<CString> {
 
 /// See [`crate::host::walk`]: EAGAIN is a walk that would leave RCU mode.
 fn count_walk(at: Directory, place: &CStr, count: &mut WalkCount) {
-    match sys::walk_cached(at, place) {
+    match sys::walk(at, place, true) {
         Ok(()) => *count = WalkCount { rcu: count.rcu + 1, asked: count.asked + 1 },
         Err(Errno(errno)) if i32::from(errno) == libc::EAGAIN => count.asked += 1,
         // A kernel before 5.12, a sandbox, or a name that has just gone.

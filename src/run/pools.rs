@@ -1,6 +1,5 @@
 //! Engine and threads of the disks' pools, and whether the machine's limits have room for them.
 
-use super::conditions::Conditions;
 use super::descriptors::Descriptors;
 use super::{RunError, RunRequest};
 use crate::engine::rings_are_usable;
@@ -20,8 +19,6 @@ pub(super) struct Pools {
     pub(super) threads: u32,
     /// Whom the threads become.
     pub(super) caller: Option<Caller>,
-    /// Whether they run under conditions, and say what they find.
-    pub(super) asks_walk: bool,
 }
 
 impl Pools {
@@ -41,8 +38,7 @@ impl Pools {
         let per_thread = clients.div_ceil(threads);
         files.check_thread(per_thread, default)?;
         let (engine, fallback, caller) = (request.engine, None, None);
-        let asks_walk = request.conditions != Conditions::default();
-        let mut pools = Self { engine, fallback, threads, caller, asks_walk };
+        let mut pools = Self { engine, fallback, threads, caller };
         pools.check_rings(per_thread, threads.saturating_mul(disks as u32), warnings)?;
         if pools.engine == EngineKind::Sync {
             pools.threads = clients;

@@ -177,7 +177,6 @@ pub(super) fn start_pools(
             engine: pools.engine,
             in_memory: ready.in_memory(),
             caller: pools.caller.clone(),
-            asks_walk: pools.asks_walk,
             twin: tree.twin().map(|twin| twin.root_path.clone()),
             has_closed_file: pools.drops_root() && tree.maker().is_none(),
             load: Arc::clone(&load),

@@ -30,6 +30,18 @@ Unlink \"\\clients\\client1\\b\" 0x16 NT_STATUS_OK";
 /// The calls that one client makes for some lines, in order, as strace writes them.
 pub(super) struct Calls(pub(super) Vec<String>);
 
+/// Whether a call is none of the load's, but one of those that ask how the kernel walks: an openat2
+/// with O_PATH, or the close of what it opened.
+fn is_a_walk(call: &str, opened: &mut Option<String>) -> bool {
+    if call.starts_with("openat2(") && call.contains("O_PATH") {
+        let result = call.rsplit("= ").next().unwrap();
+        *opened = Some(result.split('<').next().unwrap().trim().to_owned());
+        return true;
+    }
+    let closed = opened.take();
+    closed.is_some_and(|fd| call.starts_with(&format!("close({fd}")))
+}
+
 impl Calls {
     #[track_caller]
     fn of(arguments: &str, disk: &Path) -> Self {
@@ -54,6 +66,8 @@ impl Calls {
         let thread = first.unwrap().split_whitespace().next().unwrap();
         let mine = log.lines().filter_map(|line| line.strip_prefix(thread)?.strip_prefix(' '));
         let calls = mine.map(str::trim_start).filter(|line| !line.starts_with("<..."));
+        let mut walk = None;
+        let calls = calls.filter(|line| !is_a_walk(line, &mut walk));
         // It looks up its own CPU time, too.
         let mut calls = calls.filter(|line| !line.contains("/proc/"));
         // What comes before is the thread's start.

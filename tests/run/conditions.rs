@@ -63,6 +63,22 @@ fn clients_act_as_another_user() {
     }
 }
 
+/// What was found is recorded, whether or not anything was asked for.
+#[test]
+fn a_plain_run_records_what_it_found() {
+    let btrfs = or_skip!(LoopFs::with_options("btrfs", 128, "noacl"));
+    let ext4 = or_skip!(LoopFs::new("ext4", 128));
+    let disks = [btrfs.path(), ext4.path()];
+    let mut command = jbodbench(["run", "--passes", "1", "-c", "2"]);
+    command.args(&disks);
+    let table = Running::start(command).finish().expect(0).table();
+    for (disk, effective) in disks.iter().zip(["0", "1"]) {
+        let row = table.summary(label(disk), "all");
+        assert_eq!((row.text("acl_effective"), row.text("relation")), (effective, "owner"));
+        assert_eq!((row.int("uid"), row.float("walk_rcu")), (0, 1.0));
+    }
+}
+
 /// Owner, mode and ACL of the directories are what was asked for, as others see them.
 #[test]
 fn directories_are_as_asked_for() {

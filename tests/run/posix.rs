@@ -270,6 +270,8 @@ fn walks_only_look() {
         let pass =
             log.lines().skip_while(|line| !(line.contains("SYMLINK") && line.contains("ENOENT")));
         let own = pass.skip(1).filter(|line| line.contains(&below) && line.contains("/d7/"));
+        // How the kernel walks is asked after the window.
+        let own = own.filter(|line| !line.contains(" openat2("));
         let mut names = BTreeSet::new();
         let mut count = 0;
         for line in own {

@@ -132,16 +132,18 @@ pub fn open_cached(at: Directory, path: &CStr, flags: i32) -> CallResult {
         .map_err(errno)
 }
 
-/// Walks to a path and opens nothing (O_PATH), if the walk stays in RCU mode; else EAGAIN.
-pub fn walk_cached(at: Directory, path: &CStr) -> Result<(), Errno> {
+/// Walks to a path and opens nothing (O_PATH); with `cached` only if the walk stays in RCU mode, else
+/// EAGAIN. ENOSYS before Linux 5.6.
+pub fn walk(at: Directory, path: &CStr, cached: bool) -> Result<(), Errno> {
     let at = match at {
         Directory::Cwd => fs::CWD,
         Directory::Fd(fd) => lend(fd),
     };
     // With O_PATH openat2 refuses all flags that say how to open.
     let flags = OFlags::PATH | OFlags::CLOEXEC;
-    let opened = fs::openat2(at, path, flags, Mode::empty(), fs::ResolveFlags::CACHED);
-    opened.map(drop).map_err(errno)
+    let how = if cached { fs::ResolveFlags::CACHED } else { fs::ResolveFlags::empty() };
+    let opened = fs::openat2(at, path, flags, Mode::empty(), how).map_err(errno)?;
+    close(opened.into_raw_fd()).map(drop)
 }
 
 /// `pread` of what is in memory; EAGAIN when nothing of it is.

@@ -1,5 +1,6 @@
 //! What conditions a disk really has: asked of the kernel, not of the options.
 
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 
 use super::{Conditions, Resolved};
@@ -20,41 +21,60 @@ pub(in crate::run) struct Found {
     pub(in crate::run) relation: Option<&'static str>,
 }
 
-/// Looks at a run directory, and at those on the clients' path or on another way that is like it; says
-/// where they are not what was asked for.
-pub(in crate::run) fn look(
+/// What is asked of a disk, by a thread that may wait for it.
+pub(in crate::run) struct Question {
+    fstype: String,
+    root: OwnedFd,
+    dirs: Vec<PathBuf>,
+    who: Option<Caller>,
+}
+
+impl Question {
+    /// Asks about a run directory, and about those on the clients' path or on another way like it.
+    pub(in crate::run) fn new(
+        resolved: &Resolved,
+        ready: &ReadyDisk,
+        tree: &RunTree,
+        dirs: &[PathBuf],
+    ) -> Result<Self, String> {
+        let root = tree.root_fd().try_clone_to_owned();
+        Ok(Self {
+            fstype: ready.check.mount.as_ref().map_or(String::new(), |mount| mount.fstype.clone()),
+            root: root.map_err(|error| format!("{}: {error}", ready.label()))?,
+            dirs: dirs.to_vec(),
+            who: resolved.caller.clone().or_else(Caller::of_this_process),
+        })
+    }
+
+    /// The answer.
+    pub(in crate::run) fn ask(&self) -> Found {
+        Found {
+            acl_effective: Answer::of(self.root.as_fd()).force(&self.fstype).effective,
+            acl_entries: entries(&self.dirs),
+            relation: self.who.as_ref().and_then(|who| relation(who, &self.dirs)),
+        }
+    }
+}
+
+/// Says where a disk is not what was asked for.
+pub(in crate::run) fn refuse_other(
     conditions: &Conditions,
-    resolved: &Resolved,
-    ready: &ReadyDisk,
-    tree: &RunTree,
-    dirs: &[PathBuf],
-) -> Result<Found, String> {
-    let fstype = ready.check.mount.as_ref().map_or("", |mount| mount.fstype.as_str());
-    let answer = Answer::of(tree.root_fd());
-    let acl_effective = answer.force(fstype).effective;
-    let own = Caller::of_this_process();
-    let who = resolved.caller.as_ref().or(own.as_ref());
-    let entries = entries(dirs);
-    let found = Found {
-        acl_effective,
-        acl_entries: entries,
-        relation: who.and_then(|who| relation(who, dirs)),
-    };
-    let label = ready.label();
+    label: &str,
+    found: &Found,
+) -> Result<(), String> {
     if let Some(wanted) = conditions.mount_acl.wanted()
-        && acl_effective != Some(wanted)
+        && found.acl_effective != Some(wanted)
     {
         let state = if wanted { "not in force" } else { "in force" };
         return Err(format!("{label}: ACLs are {state}, which is not what was asked for"));
     }
-    if let Some(asked) = conditions.dirs
-        && entries.is_some_and(|found| found != u64::from(asked.acl))
+    if let (Some(asked), Some(entries)) = (conditions.dirs, found.acl_entries)
+        && entries != u64::from(asked.acl)
     {
-        let found = entries.unwrap_or(0);
         let asked = asked.acl;
-        return Err(format!("{label}: directories have {found} ACL entries, not {asked}"));
+        return Err(format!("{label}: directories have {entries} ACL entries, not {asked}"));
     }
-    Ok(found)
+    Ok(())
 }
 
 /// Most names in the ACL of a directory of the path; unknown where ACLs are off: what is on disk

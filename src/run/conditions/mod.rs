@@ -10,7 +10,7 @@ mod run;
 mod squashed;
 
 pub(super) use cold::refuse_cold;
-pub(super) use found::{Found, look};
+pub(super) use found::Found;
 pub(super) use remount::{Remounts, refuse_remounts};
 pub(super) use resolve::{Resolved, resolve};
 pub(super) use squashed::refuse_squashed;

@@ -1,9 +1,11 @@
 //! The conditions of a run, from its trees to its end.
 
 use super::cold::{drop_caches, verify_cold};
-use super::{AclCache, Found, Remounts, Resolved, look};
+use super::found::{Question, refuse_other};
+use super::{AclCache, Conditions, Found, Remounts, Resolved};
 use crate::front::FromWorker;
 use crate::run::RunError;
+use crate::run::ask::{ask_all, no_answer};
 use crate::run::live::{Held, LiveDisk};
 use crate::run::pools::Pools;
 use crate::run::setup::make_closed_files;
@@ -33,12 +35,30 @@ impl Worker<'_, '_> {
         if conditions.acl_cache == AclCache::Cold {
             verify_cold(resolved, trees)?;
         }
-        if pools.asks_walk {
-            for held in trees {
-                // A look at directories that are to stay cold would warm them.
-                let dirs = held.tree.twin().map_or(held.tree.dirs(), |twin| &twin.dirs);
-                let found = look(conditions, resolved, &held.ready, &held.tree, dirs);
-                held.ready.found = found.map_err(RunError::cannot)?;
+        self.look(resolved, trees)
+    }
+
+    /// Finds out what the disks are like. One that does not answer is left unknown, unless
+    /// something was asked for: then it ends the run.
+    fn look(&self, resolved: &Resolved, trees: &mut [Held]) -> Result<(), RunError> {
+        let mut questions = Vec::with_capacity(trees.len());
+        for held in trees.iter() {
+            // A look at directories that are to stay cold would warm them.
+            let dirs = held.tree.twin().map_or(held.tree.dirs(), |twin| &twin.dirs);
+            let question = Question::new(resolved, &held.ready, &held.tree, dirs);
+            let question = question.map_err(RunError::cannot)?;
+            questions.push(move || question.ask());
+        }
+        let conditions = &self.request.conditions;
+        for (held, found) in trees.iter_mut().zip(ask_all(questions)?.in_time) {
+            let label = held.ready.label();
+            match found {
+                Some(found) => {
+                    refuse_other(conditions, &label, &found).map_err(RunError::cannot)?;
+                    held.ready.found = found;
+                }
+                None if *conditions == Conditions::default() => {}
+                None => return Err(RunError::cannot(format!("{label}: {}", no_answer()))),
             }
         }
         Ok(())
@@ -53,8 +73,11 @@ impl Worker<'_, '_> {
             if disk.running() > 0 {
                 continue; // it does not answer
             }
-            let dirs = disk.tree.dirs();
-            let problem = match look(conditions, resolved, &disk.ready, &disk.tree, dirs) {
+            let now = Question::new(resolved, &disk.ready, &disk.tree, disk.tree.dirs());
+            let now = now.map(|question| question.ask()).and_then(|found| {
+                refuse_other(conditions, &disk.ready.label(), &found).map(|()| found)
+            });
+            let problem = match now {
                 Err(problem) => Some(problem),
                 Ok(found) if found.acl_effective != disk.ready.found.acl_effective => {
                     Some(format!(

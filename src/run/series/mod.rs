@@ -52,8 +52,6 @@ pub(crate) struct Common {
     pub(crate) idle: Idle,
     /// Remount in every run, whatever its ACL state, since some of them have to.
     pub(crate) remounts: bool,
-    /// Verify conditions in every run, since some of them have some.
-    pub(crate) conditions: bool,
 }
 
 /// One run of a series.

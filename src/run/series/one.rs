@@ -79,9 +79,8 @@ impl<'a> Worker<'a, '_> {
         waited: Waited,
     ) -> Result<Ran, RunError> {
         let request = run.cell.request;
-        let Prepared { disks, mut left_out, mut pools, resolved, .. } =
+        let Prepared { disks, mut left_out, pools, resolved, .. } =
             prepare(request, &run.cell.programs, &mut self.stragglers)?;
-        pools.asks_walk |= series.common.conditions;
         let rows = row_maker(series, run, &pools, waited);
         let tree_id = format!("{}-{}", series.own_id, series.runs);
         let spec = &resolved.tree;
