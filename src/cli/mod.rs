@@ -6,6 +6,7 @@ mod check;
 mod compare;
 mod conditions;
 mod preset;
+mod report;
 mod request;
 mod restore;
 mod route;
@@ -46,6 +47,7 @@ pub fn main() -> ExitCode {
         Command::Audit(args) => audit::audit(&args),
         Command::Check(args) => check::check(&args),
         Command::Compare(args) => compare::compare(*args),
+        Command::Report(args) => report::report(args),
         Command::Restore => restore::restore(),
         Command::Run(run) if role.is_some() => work(*run),
         Command::Run(run) => lead(*run, &args),
@@ -56,6 +58,7 @@ pub fn main() -> ExitCode {
 fn writes_to_stdout(command: &Command) -> bool {
     match command {
         Command::Audit(_) | Command::Check(_) | Command::Compare(_) | Command::Restore => true,
+        Command::Report(args) => args.out.is_none(),
         Command::Run(run) => run.result.out.is_none() && !run.safety.dry_run,
     }
 }
