@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! 7 cli      typed arguments, exit codes, the one place that prints errors
-//! 6 front, run, compare, report, results, output    glue, readers and writers
+//! 6 front, run, matrix, compare, report, results, output   glue, readers and writers
 //! 5 pool     threads per disk, barrier, stop
 //! 4 client   runs a Program over an Engine
 //! 3 engine   executes Calls: sync, uring, hybrid, null, scripted
@@ -23,6 +23,7 @@ pub mod fault;
 pub mod front;
 pub mod host;
 pub mod loadfile;
+pub mod matrix;
 pub mod metrics;
 pub mod op;
 pub mod output;

@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::compare::CompareArgs;
 use super::conditions::ConditionArgs;
+use super::matrix::{EXAMPLES, MORE, MatrixArgs};
 use super::preset::PresetArgs;
 use super::report::ReportArgs;
 use crate::units::parse_duration;
@@ -20,7 +21,8 @@ use crate::units::parse_duration;
     about = "Replays dbench loadfiles on many mounted disks at once, and measures each by itself",
     after_help = "Start with:  jbodbench run            (12 seconds in the current directory)\n\
                   Many disks:  jbodbench run '/mnt/d[1-12]' -t 60s -o run.csv\n\
-                  A bad disk:  jbodbench run --preset disks '/mnt/d[1-12]'"
+                  A bad disk:  jbodbench run --preset disks '/mnt/d[1-12]'\n\
+                  Compare:     jbodbench matrix --vary as=root,nobody /mnt/d1"
 )]
 pub(super) struct Cli {
     #[command(subcommand)]
@@ -32,6 +34,9 @@ pub(super) struct Cli {
 pub(super) enum Command {
     /// Put a load on disks, once, and print what each of them did
     Run(Box<RunArgs>),
+    /// Run every combination of conditions in random blocks, and say what each of them does
+    #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{MORE}"))]
+    Matrix(Box<MatrixArgs>),
     /// Say whether one result is slower than another, with an interval
     Compare(Box<CompareArgs>),
     /// Make one page of results, with plots: HTML that needs nothing else
@@ -230,6 +235,9 @@ pub(super) struct CallArgs {
         hide_short_help = true
     )]
     pub(super) share: Vec<ShareArg>,
+    /// Make every operation longer by this: to try out what finds a slow-down
+    #[arg(long, value_name = "DUR", value_parser = parse_duration, default_value = "0", hide = true)]
+    pub(super) spin: Duration,
     /// CPUs that clients may run on, such as 0,2-5
     #[arg(long, value_name = "LIST", hide_short_help = true)]
     pub(super) cpus: Option<String>,

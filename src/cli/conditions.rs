@@ -15,7 +15,7 @@ pub(super) struct ConditionArgs {
     #[arg(long = "as", value_name = "USER[:GROUP]")]
     act_as: Option<String>,
     /// Give clients the user's groups of /etc/group, too [default: the one group alone]
-    #[arg(long, requires = "act_as", hide_short_help = true)]
+    #[arg(long, hide_short_help = true)]
     keep_groups: bool,
     /// ACLs in force or not for the time of the run: remounts where the file system has noacl
     #[arg(long, value_enum, default_value_t = MountAclArg::Keep)]
@@ -34,19 +34,19 @@ pub(super) struct ConditionArgs {
           hide_short_help = true)]
     dir_acl: Option<u32>,
     /// Whether the first of these users is the caller
-    #[arg(long, value_name = "yes|no", requires = "dir_acl", value_parser = parse_yes_no,
+    #[arg(long, value_name = "yes|no", value_parser = parse_yes_no,
           hide_short_help = true)]
     acl_match: Option<bool>,
     /// Let files and directories of the clients inherit the ACL
-    #[arg(long, requires = "dir_acl", hide_short_help = true)]
+    #[arg(long, hide_short_help = true)]
     default_acl: bool,
     /// Whether the kernel has the ACLs of these directories in memory when clients start: warm as
     /// after they were made, cold as after a mount, which takes --drop-caches [default: warm]
     #[arg(long, value_enum, hide_short_help = true)]
     acl_cache: Option<AclCacheArg>,
-    /// With --acl-cache cold: drop the directory entries and inodes that the kernel has cached, of
-    /// the whole machine
-    #[arg(long, requires = "acl_cache", hide_short_help = true)]
+    /// With --acl-cache: drop the directory entries and inodes that the kernel has cached, of the
+    /// whole machine, before the load; warm ones are then read again
+    #[arg(long, hide_short_help = true)]
     drop_caches: bool,
 }
 
@@ -79,7 +79,23 @@ enum DirOwnerArg {
 }
 
 impl ConditionArgs {
-    pub(super) fn conditions(self) -> Conditions {
+    /// What was asked for.
+    ///
+    /// # Errors
+    /// When an option says more about another one that is not there. They are looked at here and
+    /// not by clap, since `matrix` may vary the other one.
+    pub(super) fn conditions(self) -> Result<Conditions, String> {
+        let needs = |given: bool, option: &str, other: &str| {
+            let error = || format!("{option}: says more about {other}, which is not given");
+            if given { Err(error()) } else { Ok(()) }
+        };
+        let no_user = self.act_as.is_none();
+        needs(no_user && self.keep_groups, "--keep-groups", "--as")?;
+        let no_acl = self.dir_acl.is_none();
+        needs(no_acl && self.acl_match.is_some(), "--acl-match", "--dir-acl")?;
+        needs(no_acl && self.default_acl, "--default-acl", "--dir-acl")?;
+        let no_cache = self.acl_cache.is_none();
+        needs(no_cache && self.drop_caches, "--drop-caches", "--acl-cache")?;
         let cold = self.acl_cache == Some(AclCacheArg::Cold);
         let said =
             self.dir_owner.is_some() || self.dir_mode.is_some() || self.dir_acl.is_some() || cold;
@@ -95,7 +111,7 @@ impl ConditionArgs {
             acl_match: self.acl_match.unwrap_or(false),
             default_acl: self.default_acl,
         };
-        Conditions {
+        Ok(Conditions {
             act_as: self.act_as,
             keep_groups: self.keep_groups,
             mount_acl: match self.mount_acl {
@@ -107,7 +123,7 @@ impl ConditionArgs {
             dirs: said.then_some(dirs),
             acl_cache: if cold { AclCache::Cold } else { AclCache::Warm },
             drop_caches: self.drop_caches,
-        }
+        })
     }
 }
 

@@ -5,11 +5,15 @@ mod audit;
 mod check;
 mod compare;
 mod conditions;
+mod draft;
+mod matrix;
+mod matrix_preset;
 mod preset;
 mod report;
 mod request;
 mod restore;
 mod route;
+mod vary;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -21,7 +25,7 @@ use args::{Cli, Command, RunArgs};
 
 use crate::front::{self, CLEANER, RESTORER, WORKER};
 use crate::host::sys::stdout_was_closed;
-use crate::run::run_worker;
+use crate::run::{RunError, run_worker};
 
 /// The whole program.
 #[must_use]
@@ -49,6 +53,11 @@ pub fn main() -> ExitCode {
         Command::Compare(args) => compare::compare(*args),
         Command::Report(args) => report::report(args),
         Command::Restore => restore::restore(),
+        Command::Matrix(matrix) if role.is_some() => {
+            quiet_pool_panics();
+            ended(matrix::work(&matrix, &args))
+        }
+        Command::Matrix(matrix) => matrix::lead(&matrix, &args),
         Command::Run(run) if role.is_some() => work(*run),
         Command::Run(run) => lead(*run, &args),
     };
@@ -60,6 +69,10 @@ fn writes_to_stdout(command: &Command) -> bool {
         Command::Audit(_) | Command::Check(_) | Command::Compare(_) | Command::Restore => true,
         Command::Report(args) => args.out.is_none(),
         Command::Run(run) => run.result.out.is_none() && !run.safety.dry_run,
+        Command::Matrix(matrix) => {
+            let file = matrix.result.out.is_some() || matrix.resumes();
+            !file && !matrix.safety.dry_run
+        }
     }
 }
 
@@ -96,7 +109,12 @@ fn work(run: RunArgs) -> u8 {
             return 2;
         }
     };
-    match run_worker(&request) {
+    ended(run_worker(&request))
+}
+
+/// Says why a worker ended; its exit code.
+fn ended(result: Result<(), RunError>) -> u8 {
+    match result {
         Ok(()) => 0,
         Err(error) => {
             if error.code != 141 {

@@ -6,7 +6,7 @@ use crate::run::Preset;
 use crate::units::parse_size;
 
 /// What a preset sets itself: options that say something else are refused with it.
-const SET_BY_PRESET: [&str; 34] = [
+const SET_BY_PRESET: [&str; 35] = [
     "loadfile",
     "load_for",
     "clients",
@@ -30,6 +30,7 @@ const SET_BY_PRESET: [&str; 34] = [
     "path",
     "depth",
     "share",
+    "spin",
     "act_as",
     "keep_groups",
     "mount_acl",

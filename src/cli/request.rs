@@ -21,7 +21,7 @@ const RATES: std::ops::RangeInclusive<f64> = 0.001..=1e9;
 /// Builds the request of `run`, or says what is wrong with the arguments.
 pub(super) fn run_request(args: RunArgs) -> Result<RunRequest, String> {
     let RunArgs { disks, preset, load, length, result, calls, conditions, safety } = args;
-    let conditions = conditions.conditions();
+    let conditions = conditions.conditions()?;
     let preset = preset.preset();
     let time = length.time.or(length.passes.is_none().then_some(DEFAULT_TIME));
     if time == Some(Duration::ZERO) {
@@ -78,9 +78,6 @@ pub(super) fn run_request(args: RunArgs) -> Result<RunRequest, String> {
 /// What `--acl-cache cold` makes no sense with.
 fn refuse_half_cold(calls: &CallArgs, conditions: &Conditions) -> Result<(), String> {
     let cold = conditions.acl_cache == AclCache::Cold;
-    if conditions.drop_caches && !cold {
-        return Err("--drop-caches: only --acl-cache cold needs it".into());
-    }
     if cold && calls.path != PathArg::Absolute {
         return Err("--acl-cache cold: only absolute paths lead through the directories that are \
                     cold; leave --path out"
@@ -138,6 +135,7 @@ fn load_of(load: &LoadArgs, passes: Option<u64>, calls: &CallArgs) -> Result<Loa
         },
         cpus: calls.cpus.as_deref().map(cpu_list).transpose()?.unwrap_or_default(),
         seed: load.seed,
+        spin_ns: u64::try_from(calls.spin.as_nanos()).unwrap_or(u64::MAX),
     })
 }
 
@@ -168,7 +166,7 @@ fn timing(text: &str) -> Result<Timing, String> {
 }
 
 /// `0,2-5` as numbers, ascending and once each.
-fn cpu_list(text: &str) -> Result<Vec<usize>, String> {
+pub(super) fn cpu_list(text: &str) -> Result<Vec<usize>, String> {
     let wrong = || format!("--cpus {text}: expected numbers and ranges, such as 0,2-5");
     let mut cpus = Vec::new();
     for part in text.split(',') {

@@ -227,6 +227,9 @@ impl<'a, E: Engine> Client<'a, E> {
         self.moved = 0;
         let outcome = self.perform(inst).await;
         self.now = now_ns();
+        if self.setup.load.spin_ns > 0 {
+            self.spin();
+        }
         let fault = judge(op, inst.expect, outcome);
         let skipped = outcome == Err(Miss::NoHandle);
         self.pass_ops += 1;
@@ -249,6 +252,16 @@ impl<'a, E: Engine> Client<'a, E> {
         tally.errors += u64::from(fault.is_some());
         let latency_ns = self.now.saturating_sub(start);
         self.setup.shard.record(Sample { op, latency_ns, bytes: self.moved, fault });
+    }
+
+    /// Makes the operation longer, by work that no one can hide.
+    #[cold]
+    fn spin(&mut self) {
+        let until = self.now + self.setup.load.spin_ns;
+        while self.now < until {
+            std::hint::spin_loop();
+            self.now = now_ns();
+        }
     }
 
     /// Whether time is up or the disk was stopped. Also notes, once, that another client of the

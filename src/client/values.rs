@@ -18,6 +18,12 @@ impl SplitMix64 {
         Self(Self(start).next_u64())
     }
 
+    /// The sequence of the published algorithm for a seed.
+    #[must_use]
+    pub const fn seeded(seed: u64) -> Self {
+        Self(seed)
+    }
+
     /// The next number.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {

@@ -83,9 +83,8 @@ fn new_run(line: Line<'_>) -> Result<Run, ReadError> {
         host_sha256: text(Column::HostSha256),
         cell: text(Column::Cell),
         block: line.number(Column::Block)?.map(|block| block as u64),
-        // Columns that results of a matrix have.
-        planned: line.named("blocks_planned").parse().ok(),
-        flags: line.named("flags").to_owned(),
+        planned: line.number(Column::BlocksPlanned)?.map(|blocks| blocks as u64),
+        flags: text(Column::Flags),
         ended: text(Column::TsUtc),
         ..Run::default()
     })

@@ -4,7 +4,7 @@
 //! on it. No colours are used, and stdout is never touched.
 
 use std::io::{self, IsTerminal, Write};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -18,6 +18,9 @@ const STEPS: u64 = 1000;
 /// Lines of the terminal that disks leave free: "n more", total, phase, two of what was there.
 const SPARE: usize = 5;
 
+/// A line with a bar.
+const WITH_BAR: &str = "{prefix} [{bar:10}]  {wide_msg}";
+
 /// What is asked for with `--progress`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
@@ -30,7 +33,11 @@ pub enum Mode {
 }
 
 /// The display of a run.
-pub struct Progress(Kind);
+pub struct Progress {
+    kind: Kind,
+    /// Of which series of runs this is one, and the share of the series that is done.
+    series: Option<(String, f64)>,
+}
 
 enum Kind {
     Bars(Bars),
@@ -39,7 +46,7 @@ enum Kind {
 
 impl std::fmt::Debug for Progress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match &self.0 {
+        f.write_str(match &self.kind {
             Kind::Bars(_) => "Progress(bars)",
             Kind::Lines(lines) if lines.ticks => "Progress(plain)",
             Kind::Lines(_) => "Progress(none)",
@@ -67,19 +74,36 @@ impl Progress {
     #[must_use]
     pub fn bars(target: ProgressDrawTarget, rows: usize, columns: usize) -> Self {
         let multi = MultiProgress::with_draw_target(target);
-        Self(Kind::Bars(Bars { multi, rows, columns, shown: None }))
+        Self::of(Kind::Bars(Bars { multi, rows, columns, shown: None }))
     }
 
     /// Plain lines to anything: messages, and with `ticks` the state every 10 s.
     #[must_use]
     pub fn lines(target: Box<dyn Write + Send>, ticks: bool) -> Self {
-        Self(Kind::Lines(Lines { target, ticks, last: None }))
+        Self::of(Kind::Lines(Lines { target, ticks, last: None, series_at: None }))
+    }
+
+    const fn of(kind: Kind) -> Self {
+        Self { kind, series: None }
+    }
+
+    /// Sets what is shown beside the run at hand: of which series it is a part, and the share of
+    /// that, from 0 to 1, that is done. Plain lines say it at most every 10 s.
+    pub fn series(&mut self, text: String, share: f64) {
+        if let Kind::Lines(lines) = &mut self.kind
+            && lines.ticks
+            && lines.series_at.is_none_or(|at| at.elapsed() >= PLAIN_EVERY)
+        {
+            lines.series_at = Some(Instant::now());
+            lines.write(&text);
+        }
+        self.series = Some((text, share));
     }
 
     /// Whether [`Progress::tick`] shows anything: frames need not be made otherwise.
     #[must_use]
     pub fn is_shown(&self) -> bool {
-        match &self.0 {
+        match &self.kind {
             Kind::Bars(_) => true,
             Kind::Lines(lines) => lines.ticks,
         }
@@ -87,15 +111,15 @@ impl Progress {
 
     /// Shows the state of things.
     pub fn tick(&mut self, frame: &Frame) {
-        match &mut self.0 {
-            Kind::Bars(bars) => bars.tick(frame),
+        match &mut self.kind {
+            Kind::Bars(bars) => bars.tick(frame, self.series.as_ref()),
             Kind::Lines(lines) => lines.tick(frame),
         }
     }
 
     /// Writes a message, above the bars if there are any. Messages are shown in every mode.
     pub fn note(&mut self, message: &str) {
-        match &mut self.0 {
+        match &mut self.kind {
             Kind::Bars(bars) => drop(bars.multi.println(message)),
             Kind::Lines(lines) => lines.write(message),
         }
@@ -103,7 +127,7 @@ impl Progress {
 
     /// Removes the bars from the screen; later frames show them again.
     pub fn finish(&mut self) {
-        if let Kind::Bars(bars) = &mut self.0 {
+        if let Kind::Bars(bars) = &mut self.kind {
             bars.clear();
         }
     }
@@ -127,6 +151,8 @@ struct Lines {
     ticks: bool,
     /// Phase and time of the last line.
     last: Option<(Phase, Duration)>,
+    /// When a line about the series was written.
+    series_at: Option<Instant>,
 }
 
 impl Lines {
@@ -167,15 +193,18 @@ struct Shown {
     more: Option<ProgressBar>,
     total: ProgressBar,
     phase: ProgressBar,
+    series: Option<ProgressBar>,
     /// Width of the first column.
     label: usize,
 }
 
 impl Bars {
     /// A disk's bar is its ops/s next to the fastest disk's: a slow one is seen at a glance.
-    fn tick(&mut self, frame: &Frame) {
+    fn tick(&mut self, frame: &Frame, series: Option<&(String, f64)>) {
         let (multi, rows, columns) = (&self.multi, self.rows, self.columns);
-        let shown = self.shown.get_or_insert_with(|| Shown::new(multi, rows, columns, frame));
+        let shown = self.shown.get_or_insert_with(|| {
+            Shown::new(multi, rows - usize::from(series.is_some()).min(rows), columns, frame)
+        });
         let fastest = frame.disks.iter().map(|disk| disk.ops_per_s).fold(0.0, f64::max);
         for (bar, disk) in shown.disks.iter().zip(&frame.disks) {
             bar.set_position(steps(disk.ops_per_s / fastest));
@@ -189,12 +218,18 @@ impl Bars {
         shown.phase.set_position(steps(frame.share()));
         shown.phase.set_prefix(format!("{:<1$}", frame.phase.word(), shown.label));
         shown.phase.set_message(frame.progress());
+        if let Some((text, share)) = series {
+            let label = shown.label;
+            let bar = shown.series.get_or_insert_with(|| bar(multi, WITH_BAR, "matrix", label));
+            bar.set_position(steps(*share));
+            bar.set_message(text.clone());
+        }
     }
 
     fn clear(&mut self) {
         if let Some(shown) = self.shown.take() {
-            let Shown { disks, more, total, phase, .. } = shown;
-            for bar in disks.into_iter().chain(more).chain([total, phase]) {
+            let Shown { disks, more, total, phase, series, .. } = shown;
+            for bar in disks.into_iter().chain(more).chain([total, phase]).chain(series) {
                 bar.finish_and_clear();
                 self.multi.remove(&bar);
             }
@@ -210,22 +245,24 @@ impl Shown {
         // A bar takes 14 columns, rates, an error count and a state some 45.
         let longest = frame.disks.iter().map(|d| d.label.chars().count()).max().unwrap_or(0);
         let label = longest.min(columns.saturating_sub(60).clamp(12, 40)).max(7);
-        let add = |template: &str, prefix: &str| {
-            let style = ProgressStyle::with_template(template)
-                .unwrap_or_else(|_| ProgressStyle::default_bar())
-                .progress_chars("#--");
-            let prefix = format!("{:<label$}", shorten(prefix, label));
-            multi.add(ProgressBar::new(STEPS).with_style(style).with_prefix(prefix))
-        };
-        let with_bar = "{prefix} [{bar:10}]  {wide_msg}";
+        let add = |template: &str, prefix: &str| bar(multi, template, prefix, label);
         Self {
-            disks: frame.disks[..count].iter().map(|disk| add(with_bar, &disk.label)).collect(),
+            disks: frame.disks[..count].iter().map(|disk| add(WITH_BAR, &disk.label)).collect(),
             more: (count < frame.disks.len()).then(|| add("{prefix} {wide_msg}", "...")),
             total: add("{prefix}               {wide_msg}", "total"),
-            phase: add(with_bar, ""),
+            phase: add(WITH_BAR, ""),
+            series: None,
             label,
         }
     }
+}
+
+fn bar(multi: &MultiProgress, template: &str, prefix: &str, label: usize) -> ProgressBar {
+    let style = ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .progress_chars("#--");
+    let prefix = format!("{:<label$}", shorten(prefix, label));
+    multi.add(ProgressBar::new(STEPS).with_style(style).with_prefix(prefix))
 }
 
 fn steps(share: f64) -> u64 {

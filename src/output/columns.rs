@@ -234,6 +234,31 @@ columns! {
     ApparmorLabel "apparmor_label" Condition Text "Profile of the client threads under AppArmor.";
     AuditEnabled "audit_enabled" Condition Integer "Whether the kernel audits: 0 off, 1 on, 2 on and locked.";
     AuditRules "audit_rules" Condition Integer "Rules of the kernel's audit.";
+    Hooks "hooks" Condition Text "Commands around the runs of a matrix (--prepare and the like).";
+    PlanSha256 "plan_sha256" Key Text "SHA-256 of the plan of a matrix: factors, options, disks, seed.";
+    BlocksPlanned "blocks_planned" Key Integer "Blocks that were planned when the row was made.";
+    IdleWaitS "idle_wait_s" Measure Float "Seconds that a matrix waited for idle devices before the run.";
+    Flags "flags" Measure Text "What to be careful about: busy_device, failed.";
+    Effect "effect" Key Text "Kind of effect: main, simple or interaction.";
+    Factor "factor" Key Text "What was varied; two factors of an interaction with an x between.";
+    LevelA "level_a" Key Text "Level that the effect starts from.";
+    LevelB "level_b" Key Text "Level that is compared with it.";
+    Held "held" Key Text "Levels of other factors that a simple effect was found at.";
+    Metric "metric" Key Text "What the effect is of: a column, and :OP where not of all operations.";
+    Exploratory "exploratory" Fact Bool "Whether it is not of the metric that was declared before.";
+    N "n" Measure Integer "Blocks that the effect was found in.";
+    ChangePct "change_pct" Measure Float "Change from level_a to level_b in percent.";
+    LowPct "low_pct" Measure Float "Lower end of the change's interval in percent.";
+    HighPct "high_pct" Measure Float "Upper end of the change's interval in percent.";
+    Confidence "confidence" Fact Float "Confidence of that interval, 0 to 1.";
+    HalfWidthPct "half_width_pct" Measure Float "Smallest change that could be told from none, in percent.";
+    PValue "p_value" Measure Float "Probability of such a change by chance alone.";
+    PAdjusted "p_adjusted" Measure Float "The same among all effects of the declared metric, or all exploratory ones (Holm).";
+    Verdict "verdict" Measure Text "same, improvement, regression, interaction or inconclusive.";
+    BlocksNeeded "blocks_needed" Measure Integer "Blocks that would resolve a change as large as the margin.";
+    MarginPct "margin_pct" Fact Float "Changes below this do not matter, in percent (--margin).";
+    SpeedUp "speed_up" Measure Float "Rate over that of the first level.";
+    Efficiency "efficiency" Measure Float "Speed-up over how many times as many there were of the factor.";
 }
 
 impl Column {

@@ -37,6 +37,8 @@ pub struct Load {
     pub cpus: Vec<usize>,
     /// Where every random choice starts from.
     pub seed: u64,
+    /// Nanoseconds that each operation is made longer by, for trying out what finds such a thing.
+    pub spin_ns: u64,
 }
 
 impl Default for Load {
@@ -59,6 +61,7 @@ impl Default for Load {
             share: Share::default(),
             cpus: Vec::new(),
             seed: 1,
+            spin_ns: 0,
         }
     }
 }

@@ -101,7 +101,7 @@ impl OfFile {
             }
             group.disk_status.entry(disk.to_owned()).or_default().insert(status.to_owned());
             group.runs[run].ended = line.text(Column::TsUtc).to_owned();
-            group.runs[run].flags = line.named("flags").to_owned();
+            group.runs[run].flags = line.text(Column::Flags).to_owned();
             note_values(group, disk, line);
         }
         Ok(())
@@ -129,30 +129,30 @@ impl OfFile {
     }
 
     fn effect(&mut self, line: Line<'_>) -> Result<(), ReadError> {
-        let text = |name: &str| line.named(name).to_owned();
-        let number = |name: &str| line.named_number(name);
+        let text = |column| line.text(column).to_owned();
+        let number = |column| line.number(column);
         let effect = Effect {
             file: self.name.clone(),
             experiment: line.text(Column::ExperimentId).to_owned(),
-            kind: text("effect"),
-            factor: text("factor"),
-            level_a: text("level_a"),
-            level_b: text("level_b"),
-            held: text("held"),
-            metric: text("metric"),
-            exploratory: line.named("exploratory") == "1",
-            n: number("n")?,
-            change: number("change_pct")?,
-            low: number("low_pct")?,
-            high: number("high_pct")?,
-            confidence: number("confidence")?,
-            half_width: number("half_width_pct")?,
-            p_adjusted: number("p_adjusted")?,
-            verdict: text("verdict"),
-            needed: number("blocks_needed")?,
-            margin: number("margin_pct")?,
-            speed_up: number("speed_up")?,
-            efficiency: number("efficiency")?,
+            kind: text(Column::Effect),
+            factor: text(Column::Factor),
+            level_a: text(Column::LevelA),
+            level_b: text(Column::LevelB),
+            held: text(Column::Held),
+            metric: text(Column::Metric),
+            exploratory: line.text(Column::Exploratory) == "1",
+            n: number(Column::N)?,
+            change: number(Column::ChangePct)?,
+            low: number(Column::LowPct)?,
+            high: number(Column::HighPct)?,
+            confidence: number(Column::Confidence)?,
+            half_width: number(Column::HalfWidthPct)?,
+            p_adjusted: number(Column::PAdjusted)?,
+            verdict: text(Column::Verdict),
+            needed: number(Column::BlocksNeeded)?,
+            margin: number(Column::MarginPct)?,
+            speed_up: number(Column::SpeedUp)?,
+            efficiency: number(Column::Efficiency)?,
         };
         self.effects.retain(|known| !known.same_question(&effect));
         self.effects.push(effect);

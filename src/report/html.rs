@@ -52,11 +52,12 @@ fn write_block(block: &Block, out: &mut String) {
             let class = if svgs.len() > 1 { "plots several" } else { "plots" };
             let _ = writeln!(
                 out,
-                "<figure>\n<div class=\"{class}\" role=\"img\" aria-label=\"{caption}\">"
+                "<figure>\n<figcaption>{caption}</figcaption>\n\
+                 <div class=\"{class}\" role=\"img\" aria-label=\"{caption}\">"
             );
             // Drawn by the plotting crate, which escapes texts itself; a test looks at it.
             svgs.iter().for_each(|svg| out.push_str(&svg.0));
-            let _ = writeln!(out, "</div>\n<figcaption>{caption}</figcaption>\n</figure>");
+            let _ = writeln!(out, "</div>\n</figure>");
         }
         Block::Table(table) => write_table(table, out),
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::page::Table;
 use crate::output::Column;
 
 /// Numbers of summary rows that a page shows.
@@ -184,6 +185,13 @@ pub(super) struct Material {
     pub(super) files: Vec<String>,
     pub(super) groups: Vec<Group>,
     pub(super) effects: Vec<Effect>,
+}
+
+impl Material {
+    /// A table without its column of groups, where there is only one.
+    pub(super) fn tell_apart(&self, table: Table, column: usize) -> Table {
+        if self.groups.len() == 1 { table.without(column) } else { table }
+    }
 }
 
 #[cfg(test)]

@@ -81,6 +81,16 @@ impl Table {
         self
     }
 
+    /// Without a column.
+    pub(super) fn without(mut self, column: usize) -> Self {
+        self.head.remove(column);
+        for row in &mut self.rows {
+            row.remove(column);
+        }
+        self.words -= usize::from(column < self.words);
+        self
+    }
+
     pub(super) fn push(&mut self, row: Vec<String>) {
         debug_assert_eq!(row.len(), self.head.len());
         self.rows.push(row);

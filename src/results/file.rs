@@ -112,36 +112,14 @@ impl<'f> Line<'f> {
     /// # Errors
     /// When something else stands there.
     pub fn number(self, column: Column) -> Result<Option<f64>, ReadError> {
-        self.parse(column.name(), self.file.places[column.index()])
-    }
-
-    /// What stands under a name of the header, which need not be one of this version's columns.
-    #[must_use]
-    pub fn named(self, name: &str) -> &'f str {
-        self.place(name).and_then(|field| self.file.record.get(field)).unwrap_or_default()
-    }
-
-    /// A number under a name of the header.
-    ///
-    /// # Errors
-    /// When something else stands there.
-    pub fn named_number(self, name: &str) -> Result<Option<f64>, ReadError> {
-        self.parse(name, self.place(name))
-    }
-
-    fn place(self, name: &str) -> Option<usize> {
-        self.file.header.iter().position(|known| known == name)
-    }
-
-    fn parse(self, name: &str, field: Option<usize>) -> Result<Option<f64>, ReadError> {
-        let Some(field) = field else { return Ok(None) };
-        let text = self.file.record.get(field).unwrap_or_default();
+        let text = self.text(column);
         if text.is_empty() {
             return Ok(None);
         }
-        text.parse()
-            .map(Some)
-            .map_err(|_| self.wrong(field, &format!("{name} is \"{text}\", which is no number")))
+        text.parse().map(Some).map_err(|_| {
+            let field = self.file.places[column.index()].unwrap_or_default();
+            self.wrong(field, &format!("{} is \"{text}\", which is no number", column.name()))
+        })
     }
 
     fn wrong(self, field: usize, reason: &str) -> ReadError {

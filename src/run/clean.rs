@@ -7,6 +7,7 @@ use tokio::sync::oneshot;
 
 use super::live::{Held, LiveDisk};
 use super::patience::Patience;
+use super::window::Cut;
 use crate::front::{FromWorker, Link, MadeTree, ToWorker, removal_text};
 use crate::host::tree::RunTree;
 use crate::pool::Event;
@@ -24,11 +25,13 @@ pub(super) struct Removal {
 
 /// What a run has made and not yet removed.
 #[derive(Default)]
-pub(super) struct Left {
+pub(crate) struct Left {
     /// Disks on which nothing runs any more.
     pub(super) free: Vec<Held>,
     /// Disks with threads that did not come back.
     pub(super) stuck: Vec<Stuck>,
+    /// Removals that have begun and that a disk holds up.
+    pub(super) unfinished: Vec<Removal>,
 }
 
 /// Disks of one window whose threads did not all come back, and what these will tell.
@@ -97,12 +100,13 @@ pub(super) struct Removed {
     pub(super) complaints: Vec<String>,
     /// Removals that a disk holds up.
     pub(super) unfinished: Vec<Removal>,
+    /// Why they were not waited for.
+    pub(super) cut: Option<Cut>,
 }
 
 /// Waits for removals, but not for a disk that does nothing, nor after another signal.
 pub(super) async fn wait(removals: Vec<Removal>, link: &mut Link) -> Removed {
     let mut removed = Removed::default();
-    let mut leave = false;
     for mut removal in removals {
         let finished = loop {
             tokio::select! {
@@ -110,8 +114,11 @@ pub(super) async fn wait(removals: Vec<Removal>, link: &mut Link) -> Removed {
                 result = &mut removal.done => break Some(result.unwrap_or_else(|_| {
                     Some(format!("{} is left: nothing could remove it", removal.path))
                 })),
-                message = link.receive::<ToWorker>(), if !leave => leave = message.is_some(),
+                message = link.receive::<ToWorker>(), if removed.cut.is_none() => {
+                    removed.cut = Some(Cut::of(message.as_ref()));
+                }
                 () = tokio::time::sleep(LOOK) => {
+                    let leave = matches!(removed.cut, Some(Cut::Signal(_)));
                     if leave || removal.patience.is_over() {
                         break None;
                     }

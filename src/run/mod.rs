@@ -30,6 +30,7 @@ mod report;
 mod request;
 mod rows;
 mod sequence;
+mod series;
 mod setup;
 mod shelf;
 mod traffic;
@@ -38,7 +39,10 @@ mod worker;
 
 pub use conditions::{AclCache, Conditions, DirOwner, Dirs, MountAcl};
 pub use request::{DEFAULT_TIME, Preset, RunRequest, default_warmup};
+pub(crate) use series::{Common, OneRun, Ready, Series};
+pub use series::{Hooks, Idle};
 pub use worker::run as run_worker;
+pub(crate) use worker::{Job, Worker, in_worker};
 
 /// Why a run ended before it had results, with the exit code for it.
 #[derive(Debug, thiserror::Error)]
@@ -52,17 +56,17 @@ pub struct RunError {
 
 impl RunError {
     /// Wrong arguments, or a wrong loadfile.
-    fn usage(message: impl Into<String>) -> Self {
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self { code: 2, message: message.into() }
     }
 
     /// It cannot run on this host, or as this user.
-    fn cannot(message: impl Into<String>) -> Self {
+    pub(crate) fn cannot(message: impl Into<String>) -> Self {
         Self { code: 3, message: message.into() }
     }
 
     /// It ran, and something went wrong.
-    fn failed(message: impl Into<String>) -> Self {
+    pub(crate) fn failed(message: impl Into<String>) -> Self {
         Self { code: 1, message: message.into() }
     }
 }

@@ -103,7 +103,7 @@ pub(super) fn prepare(
     refuse_missing_cpus(&request.load.cpus)?;
     let resolved = resolve(request)?;
     warnings.extend(refuse_cold(&request.conditions)?);
-    let pools = Pools::choose(request, paths.len(), handles, &mut warnings)?;
+    let mut pools = Pools::choose(request, paths.len(), handles, &mut warnings)?;
     let buffers = assigned.iter().map(|load| load.buffer_bytes(request.clients)).sum();
     pools.check_limits(request, paths.len(), buffers, &mut warnings)?;
     let Checked { found, left_out } = check_disks(request, &resolved, paths, assigned, stragglers)?;
@@ -115,6 +115,7 @@ pub(super) fn prepare(
     warnings.extend(refuse_squashed(&request.conditions, found.iter().map(|(check, _)| check))?);
     let disks = join_facts(request, found, &mut warnings)?;
     warnings.extend(refuse_remounts(&request.conditions, &disks)?);
+    pools.caller.clone_from(&resolved.caller);
     Ok(Prepared { disks, left_out, warnings, handles, buffers, pools, resolved })
 }
 

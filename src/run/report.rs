@@ -17,12 +17,12 @@ use crate::client::PassTimes;
 use crate::host::facts::HostFacts;
 use crate::host::kmsg::kernel_lines_naming;
 use crate::metrics::DiskTotals;
-use crate::output::{DiskLine, Report, SinkError, Status, end_text};
+use crate::output::{DiskLine, Report, Row, SinkError, Status, end_text};
 
 /// Kernel log level of a warning: 4, and less for what is worse.
 const WARNING: u8 = 4;
 
-impl Worker<'_> {
+impl Worker<'_, '_> {
     /// Writes rows and table; returns the exit code.
     pub(super) fn report(
         &mut self,
@@ -47,25 +47,9 @@ impl Worker<'_> {
         outlet: &mut Outlet,
         rows: &RowMaker,
     ) -> (u8, Option<SinkError>) {
-        let Measured { disks, cut, run, .. } = measured;
+        let (mut code, all_rows) = self.window_rows(measured, outcomes, left_out, rows);
         let mut failure = None;
-        let mut code = exit_code(outcomes, disks, left_out);
-        for (disk, outcome) in disks.iter().zip(outcomes) {
-            if let Err(defect) = check_sums(disk, &outcome.totals) {
-                self.progress.note(&defect);
-                code = 1;
-            }
-        }
-        let mut all_rows = Vec::new();
-        for (disk, outcome) in disks.iter().zip(outcomes) {
-            all_rows.extend(rows.summary(disk, outcome, run));
-            all_rows.extend(rows.calls(disk));
-            all_rows.extend(rows.errors(disk, outcome, run.window));
-            all_rows.extend(rows.passes(disk, run.window));
-        }
-        all_rows.extend(left_out.iter().map(|disk| rows.left_out(disk)));
-        all_rows.extend(rows.summary_of_all(&of_all(outcomes, run.window), disks, run));
-        match cut {
+        match &measured.cut {
             Some(Cut::ReaderGone) => code = 141,
             Some(Cut::Unwritable(error)) => {
                 self.progress.note(&error.to_string());
@@ -82,6 +66,34 @@ impl Worker<'_> {
             }
         }
         (code, failure)
+    }
+
+    /// Makes the rows of a window; the exit code, and the rows, that of everything last.
+    pub(super) fn window_rows(
+        &mut self,
+        measured: &Measured,
+        outcomes: &[Outcome],
+        left_out: &[LeftOut],
+        rows: &RowMaker,
+    ) -> (u8, Vec<Row>) {
+        let Measured { disks, run, .. } = measured;
+        let mut code = exit_code(outcomes, disks, left_out);
+        for (disk, outcome) in disks.iter().zip(outcomes) {
+            if let Err(defect) = check_sums(disk, &outcome.totals) {
+                self.progress.note(&defect);
+                code = 1;
+            }
+        }
+        let mut all_rows = Vec::new();
+        for (disk, outcome) in disks.iter().zip(outcomes) {
+            all_rows.extend(rows.summary(disk, outcome, run));
+            all_rows.extend(rows.calls(disk));
+            all_rows.extend(rows.errors(disk, outcome, run.window));
+            all_rows.extend(rows.passes(disk, run.window));
+        }
+        all_rows.extend(left_out.iter().map(|disk| rows.left_out(disk)));
+        all_rows.extend(rows.summary_of_all(&of_all(outcomes, run.window), disks, run));
+        (code, all_rows)
     }
 
     fn say_table(

@@ -121,6 +121,9 @@ impl RunRequest {
             text.push(' ');
             text.push_str(word);
         }
+        if load.spin_ns > 0 {
+            text.push_str(&format!(" spin={}ns", load.spin_ns));
+        }
         if self.conditions != Conditions::default() {
             text.push(' ');
             text.push_str(&self.conditions.text());

@@ -8,7 +8,7 @@ use crate::host::facts::HostFacts;
 use crate::host::sample::HostDelta;
 use crate::metrics::{DiskTotals, OpSummary};
 use crate::op::OpKind;
-use crate::output::{Column, Row, Status, fill_hist, fill_op};
+use crate::output::{Cell, Column, Row, Status, fill_hist, fill_op};
 
 use super::RunRequest;
 use super::given;
@@ -40,6 +40,8 @@ impl RowMaker {
     pub(super) fn new(request: &RunRequest, host: &HostFacts, run_id: &str, pools: &Pools) -> Self {
         let mut base = Row::new();
         let sha256 = host.sha256();
+        let own = || (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+        let (uid, gid) = pools.caller.as_ref().map_or_else(own, |caller| (caller.uid, caller.gid));
         base.set(Column::RunId, run_id)
             .set(Column::ExperimentId, run_id)
             .set(Column::BootId, host.boot_id.clone())
@@ -49,8 +51,8 @@ impl RowMaker {
             .set(Column::HostState, &sha256[..12.min(sha256.len())])
             .set(Column::HostSha256, sha256.as_str())
             .set(Column::Cred, request.conditions.act_as.clone())
-            .set(Column::Uid, rustix::process::geteuid().as_raw())
-            .set(Column::Gid, rustix::process::getegid().as_raw())
+            .set(Column::Uid, uid)
+            .set(Column::Gid, gid)
             .set(Column::Engine, pools.engine.word())
             .set(Column::EngineFallback, pools.fallback.clone())
             .set(Column::Route, pools.routes(request).map(|routes| routes.to_string()))
@@ -67,6 +69,14 @@ impl RowMaker {
             .set(Column::ExperimentId, experiment_id)
             .set(Column::Cell, cell)
             .set(Column::OrderIndex, index);
+        self
+    }
+
+    /// The same with further cells in all rows.
+    pub(super) fn stamped(mut self, cells: Vec<(Column, Cell)>) -> Self {
+        for (column, cell) in cells {
+            self.base.set(column, cell);
+        }
         self
     }
 

@@ -87,7 +87,11 @@ impl Sequence {
 
     /// What there is to be removed.
     pub(super) fn into_left(self) -> Left {
-        Left { free: self.slots.into_iter().flatten().collect(), stuck: self.stuck }
+        Left {
+            free: self.slots.into_iter().flatten().collect(),
+            stuck: self.stuck,
+            unfinished: Vec::new(),
+        }
     }
 
     /// Those of these disks that can still be used.
@@ -126,7 +130,7 @@ impl Sequence {
     }
 }
 
-impl Worker<'_> {
+impl Worker<'_, '_> {
     /// Runs a window, writes its rows, and says what it showed of each disk: nothing where the
     /// sequence has ended, or none of the disks can be used.
     ///

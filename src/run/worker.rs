@@ -2,6 +2,7 @@
 
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream as StdUnixStream;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -24,6 +25,7 @@ use super::outlet::Outlet;
 use super::prepare::{Prepared, prepare};
 use super::report::device_names;
 use super::rows::{RowMaker, RunFacts};
+use super::series::{Around, HookEnd, Moment};
 use super::setup::{event_channel, make_trees, start_pools};
 use super::window::Cut;
 use super::{RunError, RunRequest, Straggler};
@@ -40,6 +42,24 @@ use crate::pool::{Event, Gate};
 ///
 /// What ended the run before it had results; the front has been told the code.
 pub fn run(request: &RunRequest) -> Result<(), RunError> {
+    in_worker(request, async |worker| match request.preset {
+        None => worker.replay().await,
+        Some(preset) => worker.search_shelf(preset).await,
+    })
+}
+
+/// What a worker's job leaves to be removed, and the exit code; nothing for a dry run.
+pub(crate) type Job = Result<Option<(Left, u8)>, RunError>;
+
+/// Runs a job in the worker process, and removes what it leaves.
+///
+/// # Errors
+///
+/// What ended it before it had results; the front has been told the code.
+pub(crate) fn in_worker<'a>(
+    request: &'a RunRequest,
+    job: impl AsyncFnOnce(&mut Worker<'a, '_>) -> Job,
+) -> Result<(), RunError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -48,7 +68,15 @@ pub fn run(request: &RunRequest) -> Result<(), RunError> {
         let _ignored = ignore_signals().map_err(|error| RunError::failed(error.to_string()))?;
         let mut link = link_to_front().map_err(|error| RunError::failed(error.to_string()))?;
         let progress = Progress::new(request.progress);
-        Worker { request, link: &mut link, progress, stragglers: Vec::new() }.run().await
+        let mut worker = Worker {
+            request,
+            link: &mut link,
+            progress,
+            stragglers: Vec::new(),
+            around: Around::default(),
+        };
+        let done = job(&mut worker).await;
+        worker.end(done).await
     });
     runtime.shutdown_background();
     result
@@ -68,12 +96,15 @@ fn link_to_front() -> std::io::Result<Link> {
     Ok(Link::new(UnixStream::from_std(socket)?))
 }
 
-pub(super) struct Worker<'a> {
+/// The worker process at work.
+pub(crate) struct Worker<'a, 'l> {
     pub(super) request: &'a RunRequest,
-    pub(super) link: &'a mut Link,
+    pub(super) link: &'l mut Link,
     pub(super) progress: Progress,
     /// Disks that did not answer before the load.
     pub(super) stragglers: Vec<Straggler>,
+    /// Commands around the next window.
+    pub(super) around: Around,
 }
 
 /// A signal so soon after the front has left was meant for both.
@@ -86,17 +117,16 @@ pub(super) struct Measured {
     pub(super) cut: Option<Cut>,
     pub(super) run: RunFacts,
     pub(super) drained: Drained,
+    /// What went wrong with the command after the window.
+    pub(super) hook_failure: Option<String>,
 }
 
 /// A window that could not be opened, with the disks it was for.
 pub(super) type NotMeasured = (RunError, Vec<LiveDisk>, UnboundedReceiver<Event>);
 
-impl Worker<'_> {
-    async fn run(mut self) -> Result<(), RunError> {
-        let done = match self.request.preset {
-            None => self.replay().await,
-            Some(preset) => self.search_shelf(preset).await,
-        };
+impl Worker<'_, '_> {
+    /// Cleans up, tells the front, and waits for disks that do not answer.
+    async fn end(mut self, done: Job) -> Result<(), RunError> {
         match done {
             Ok(Some((left, code))) => self.clean(left, code).await,
             Ok(None) if self.stragglers.is_empty() => self.done(0, false).await,
@@ -138,7 +168,7 @@ impl Worker<'_> {
     ) -> Result<(Left, u8), RunError> {
         let (host, run_id, started) = (HostFacts::read(), run_id(), boot_time());
         let rows = RowMaker::new(self.request, &host, &run_id, &prepared.pools);
-        let Prepared { disks, mut left_out, mut pools, resolved, .. } = prepared;
+        let Prepared { disks, mut left_out, pools, resolved, .. } = prepared;
         let (stragglers, spec) = (&mut self.stragglers, &resolved.tree);
         let made = make_trees(self.request, spec, &run_id, disks, self.link, stragglers).await;
         let made = made.inspect_err(|_| outlet.discard(self.request))?;
@@ -154,9 +184,9 @@ impl Worker<'_> {
             outlet.discard(self.request);
             return Err(RunError::cannot("no disk can be used"));
         }
-        pools.caller.clone_from(&resolved.caller);
         let mut remounts = Remounts::default();
-        let set_up = self.set_up(&resolved, &pools, &mut trees, &run_id, &mut remounts).await;
+        let set_up =
+            self.set_up(&resolved, &pools, &mut trees, &run_id, (&mut remounts, false)).await;
         if let Err(error) = set_up {
             // Only with ACLs as they were can what has ACLs be removed as it was made.
             self.set_back(remounts).await;
@@ -210,22 +240,39 @@ impl Worker<'_> {
             rows,
         );
         let ready = meter.wait_for_clients().await;
+        let mut hook_failure = None;
+        if ready.is_ok() && meter.cut.is_none() {
+            let dirs = dirs(meter.disks);
+            match self.around.run(Moment::AtStart, Some(&dirs), meter.link).await {
+                Ok(()) => {}
+                Err(HookEnd::Failed(why)) => hook_failure = Some(why),
+                Err(HookEnd::Cut(cut)) => meter.cut = Some(cut),
+            }
+        }
         meter.open(gate);
+        if hook_failure.is_some() {
+            meter.disks.iter().for_each(|disk| disk.state.control.stop());
+        }
         if let Err(error) = ready {
             meter.stop_and_wait().await;
             return Err((error, disks, events));
         }
         meter.watch().await;
-        let (window, cut) = (meter.window, meter.cut.take());
+        let (window, mut cut) = (meter.window, meter.cut.take());
         let changes = meter.after.as_ref().zip(meter.before.as_ref()).map(|(a, b)| a.minus(b));
         let (dirty_bytes, start_up) = (meter.dirty_bytes, meter.start_up);
         drop(meter);
+        match self.around.run(Moment::AtStop, Some(&dirs(&disks)), self.link).await {
+            Ok(()) => {}
+            Err(HookEnd::Cut(end)) => drop(cut.get_or_insert(end)),
+            Err(HookEnd::Failed(why)) => drop(hook_failure.get_or_insert(why)),
+        }
         let drained = match cut {
             None => drain(&disks, request.grace, self.link).await,
             Some(_) => Drained { each: disks.iter().map(|_| None).collect(), cut: None },
         };
         let run = RunFacts { window, changes, dirty_bytes, start_up };
-        Ok(Measured { disks, events, cut, run, drained })
+        Ok(Measured { disks, events, cut, run, drained, hook_failure })
     }
 
     /// Removes what the run made. A disk that does not answer holds up neither the others nor the
@@ -239,9 +286,10 @@ impl Worker<'_> {
             self.done(code, !left.stuck.is_empty() || !self.stragglers.is_empty()).await;
             return;
         }
-        let Left { free, stuck } = left;
-        let removals = free.into_iter().map(|disk| clean::start(disk, grace)).collect();
-        let Removed { complaints, unfinished } = clean::wait(removals, self.link).await;
+        let Left { free, stuck, unfinished } = left;
+        let begun = free.into_iter().map(|disk| clean::start(disk, grace));
+        let removals = unfinished.into_iter().chain(begun).collect();
+        let Removed { complaints, unfinished, .. } = clean::wait(removals, self.link).await;
         for line in &complaints {
             self.progress.note(line);
         }
@@ -273,6 +321,12 @@ impl Worker<'_> {
         self.progress.finish();
         self.link.send(&FromWorker::Done { code, stays }).await;
     }
+}
+
+/// The run directories of disks.
+fn dirs(disks: &[LiveDisk]) -> Vec<(PathBuf, PathBuf)> {
+    let dirs = |disk: &LiveDisk| (disk.tree.disk_path().into(), disk.tree.root_path().into());
+    disks.iter().map(dirs).collect()
 }
 
 async fn wait_for_stragglers(stragglers: Vec<Straggler>) {

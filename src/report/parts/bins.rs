@@ -29,7 +29,7 @@ impl Bins {
             return None;
         }
         lengths.sort_by(f64::total_cmp);
-        let usual = lengths[lengths.len() / 2].max(1e-3);
+        let usual = lengths[(lengths.len() - 1) / 2].max(1e-3);
         let end = all().map(|interval| interval.start_s + interval.length_s).fold(0.0, f64::max);
         let wanted = (end / usual).round().max(1.0);
         let width_s = usual * (wanted / most as f64).ceil().max(1.0);

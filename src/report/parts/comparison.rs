@@ -111,12 +111,11 @@ fn forest(rows: &[&CompareRow]) -> Vec<ForestRow> {
             change: percent,
             interval: row.low_percent.zip(row.high_percent),
             mark,
-            figures: format!(
-                "{}  {}  {}",
+            figures: [
                 change(Some(percent)),
                 interval(row.low_percent, row.high_percent),
-                row.verdict
-            ),
+                row.verdict.to_owned(),
+            ],
         });
     }
     out

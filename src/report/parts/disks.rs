@@ -36,7 +36,7 @@ pub(super) fn section(material: &Material) -> Part {
         let ratios = Ratios::new(&disks, &columns);
         section.plot(ratios.caption(&names, material), Svg(ratios.plot(&names).svg()?));
     }
-    section.table(table(material, &disks, &names));
+    section.table(material.tell_apart(table(material, &disks, &names), 1));
     Ok(Some(section))
 }
 
@@ -140,13 +140,13 @@ impl Ratios {
             (names.short(disk).to_owned(), logs.iter().map(cell).collect())
         };
         let legend = [
-            "2x worse or more",
-            "1.25x worse",
-            "1.1x worse",
+            "worse: 2x or more",
+            "1.25x to 2x",
+            "1.1x to 1.25x",
             "like the median",
-            "1.1x better",
-            "1.25x better",
-            "2x better or more",
+            "better: 1.1x to 1.25x",
+            "1.25x to 2x",
+            "2x or more",
         ];
         HeatPlot {
             columns: self.columns.clone(),
@@ -166,6 +166,7 @@ fn cell(log: f64) -> Cell {
     let ratio = log.abs().exp();
     let text = match passed {
         0 | 1 => String::new(),
+        _ if ratio >= 99.5 => ">99x".to_owned(),
         _ if ratio >= 9.95 => format!("{ratio:.0}x"),
         _ => format!("{ratio:.1}x"),
     };

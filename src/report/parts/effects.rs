@@ -1,7 +1,7 @@
 //! What each factor of a matrix does, as the matrix has found it.
 
 use super::Part;
-use super::figures::{change, count, interval, number};
+use super::figures::{change, interval, number, whole};
 use crate::report::model::{Effect, Material};
 use crate::report::page::{Section, Svg, Table};
 use crate::report::plot::{ForestPlot, ForestRow, Mark, PlotError};
@@ -42,14 +42,14 @@ fn declared(
     };
     let level = effects[0].confidence.unwrap_or(0.95) * 100.0;
     let caption = format!(
-        "{of}change of {metric}, the metric declared before, with {} % intervals. Disc: \
-         improvement or regression. Square: same, the whole interval lies within the margin \
+        "{of}Change of {metric}, the metric declared before, with {} % intervals. Disc: \
+         improvement, regression or interaction. Square: same, the whole interval lies within the margin \
          (shaded). Ring: not resolved. * would not stand out among all effects of this metric \
          (Holm). An interaction is a ratio of ratios.",
-        number(Some(level))
+        level.round()
     );
     plots(section, &caption, effects, &rows(effects))?;
-    section.table(table(&format!("{of}effects on {metric}"), effects));
+    section.table(table(&format!("{of}Effects on {metric}"), effects));
     Ok(())
 }
 
@@ -135,8 +135,7 @@ fn rows(effects: &[&Effect]) -> Vec<ForestRow> {
 
 fn row(effect: &Effect, label: &str) -> Option<ForestRow> {
     let verdict = verdict(effect);
-    let figures =
-        format!("{}  {}  {verdict}", change(effect.change), interval(effect.low, effect.high),);
+    let figures = [change(effect.change), interval(effect.low, effect.high), verdict];
     Some(ForestRow::Change {
         label: label.to_owned(),
         change: effect.change?,
@@ -148,7 +147,7 @@ fn row(effect: &Effect, label: &str) -> Option<ForestRow> {
 
 /// Whether it could be chance among so many.
 fn among_many(effect: &Effect) -> bool {
-    let found = matches!(effect.verdict.as_str(), "improvement" | "regression");
+    let found = matches!(effect.verdict.as_str(), "improvement" | "regression" | "interaction");
     let alpha = 1.0 - effect.confidence.unwrap_or(0.95);
     found && effect.p_adjusted.is_some_and(|p| p >= alpha)
 }
@@ -160,7 +159,7 @@ fn verdict(effect: &Effect) -> String {
 fn mark(effect: &Effect) -> Mark {
     match effect.verdict.as_str() {
         _ if among_many(effect) => Mark::Open,
-        "improvement" | "regression" if effect.kind == "interaction" => Mark::Change,
+        "interaction" => Mark::Change,
         "improvement" => Mark::Better,
         "regression" => Mark::Worse,
         "same" => Mark::Same,
@@ -198,10 +197,10 @@ fn table(caption: &str, effects: &[&Effect]) -> Table {
             effect.metric.clone(),
             change(effect.change),
             interval(effect.low, effect.high),
-            number(effect.n),
+            whole(effect.n),
             effect.half_width.map_or_else(|| "-".into(), |w| number(Some(w)) + " %"),
             effect.p_adjusted.map_or_else(|| "-".into(), |p| format!("{p:.4}")),
-            count(effect.needed),
+            whole(effect.needed),
             verdict(effect),
         ]);
     }

@@ -26,7 +26,7 @@ pub(super) fn section(material: &Material) -> Part {
         table.push(row);
     }
     if !table.rows.is_empty() {
-        section.table(table);
+        section.table(material.tell_apart(table, 0));
     }
     if left > 0 {
         section.text(format!("{} with fewer errors are not shown.", many(left, "row")));

@@ -16,6 +16,11 @@ pub(super) fn number(value: Option<f64>) -> String {
     or_dash(value, format_number)
 }
 
+/// A whole number.
+pub(super) fn whole(value: Option<f64>) -> String {
+    or_dash(value, |value| format!("{value:.0}"))
+}
+
 /// Bytes per second as the number of MB/s.
 pub(super) fn megabytes(value: Option<f64>) -> String {
     or_dash(value, |bytes| format_number(bytes / 1e6))

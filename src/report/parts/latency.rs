@@ -48,7 +48,7 @@ pub(super) fn section(material: &Material) -> Part {
         }
         section.plot(caption, Svg(svg));
     }
-    section.table(table(material, &ops));
+    section.table(material.tell_apart(table(material, &ops), 1));
     Ok(Some(section))
 }
 

@@ -42,7 +42,7 @@ pub(super) fn section(material: &Material) -> Part {
     if shown.len() < all.len() {
         section.text(format!("The first {GROUPS} of {} kinds of run are shown.", all.len()));
     }
-    section.table(table(&all, &names));
+    section.table(material.tell_apart(table(&all, &names), 0));
     for (group, _) in shown.iter().filter(|(group, _)| many(group)).take(HEAT_MAPS) {
         heat_map(&mut section, group, &names, material.groups.len() > 1)?;
     }
@@ -190,7 +190,9 @@ fn heat_map(
     names: &Names,
     several: bool,
 ) -> Result<(), PlotError> {
-    let Some(bins) = Bins::of(group, COLUMNS) else { return Ok(()) };
+    let Some(bins) = Bins::of(group, COLUMNS).filter(|bins| bins.count() > 1) else {
+        return Ok(());
+    };
     let most = bins.highest().max(1.0);
     let cell = |rate: &f64| {
         let step = ((rate / most * 7.0) as usize).min(6);
@@ -222,7 +224,7 @@ fn heat_map(
         String::new()
     };
     let text = format!(
-        "{of}operations per second of each disk in stretches of {:.3} s; empty where nothing is \
+        "{of}Operations per second of each disk in stretches of {:.3} s; empty where nothing is \
          known.{cut}{}",
         bins.width_s,
         names.note()
@@ -248,7 +250,7 @@ fn rates_table(bins: &Bins, names: &Names) -> Table {
     let heads: Vec<String> =
         (0..parts).map(|part| format!("{:.1} s", at(part) as f64 * bins.width_s)).collect();
     let head: Vec<&str> = std::iter::once("disk").chain(heads.iter().map(String::as_str)).collect();
-    let mut table = Table::new("Operations per second of each disk from", 1, &head);
+    let mut table = Table::new("Operations per second of each disk, from", 1, &head);
     let mut rows: Vec<&(String, Vec<f64>)> = bins.rates.iter().collect();
     rows.sort_by(|a, b| natural(&a.0, &b.0));
     for (disk, rates) in rows {

@@ -11,7 +11,9 @@ const TOP: i32 = 6;
 const BOTTOM: i32 = 42;
 /// Where the plot begins and ends, between labels and figures.
 const LEFT: i32 = 318;
-const RIGHT: i32 = 630;
+const RIGHT: i32 = 590;
+/// Where the change and the interval end, and the verdict begins.
+const FIGURES: [i32; 3] = [656, 800, 816];
 /// Least space between numbers of the axis.
 const GAP: f64 = 46.0;
 /// Widest range: a ratio of 8, which is -87.5 % .. +700 %.
@@ -43,8 +45,8 @@ pub(in crate::report) enum ForestRow {
         change: f64,
         interval: Option<(f64, f64)>,
         mark: Mark,
-        /// What stands on its right.
-        figures: String,
+        /// What stands on its right: change, interval, verdict.
+        figures: [String; 3],
     },
 }
 
@@ -101,7 +103,14 @@ impl ForestRow {
             Self::Change { label, change, interval, mark: found, figures } => {
                 let cut = shorten(label, room(LEFT - 22, SIZE));
                 text(sheet, cut, (14, y), Write::new(SIZE, INK))?;
-                text(sheet, figures, (RIGHT + 16, y), Write::new(SIZE - 1.0, INK))?;
+                let plain = Write::new(SIZE - 1.0, INK);
+                for (figure, (x, how)) in figures.iter().zip(FIGURES.into_iter().zip([
+                    plain.right(),
+                    plain.right(),
+                    plain,
+                ])) {
+                    text(sheet, figure, (x, y), how)?;
+                }
                 let (form, shade) = look(*found);
                 if let Some((low, high)) = interval {
                     scale.interval(sheet, (*low, *high), y, shade)?;

@@ -239,7 +239,7 @@ impl LinePlot {
         for ((index, at), y) in ends.iter().zip(places) {
             let of = &self.lines[*index];
             let right = columns.end;
-            let leader = vec![(at.0.max(right - 1), at.1), (right + 12, y)];
+            let leader = vec![(at.0, at.1), (right + 12, y)];
             line(sheet, leader, shade(of, *index), 1)?;
             let cut = shorten(&of.name, room(self.names() - 16, SMALL));
             text(sheet, cut, (right + 15, y), Write::new(SMALL, INK))?;

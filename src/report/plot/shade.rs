@@ -31,7 +31,7 @@ pub(super) const DIM: Shade = shade(0x0055_5555, 0x00A8_A8A8);
 /// Lines of the grid.
 pub(super) const GRID: Shade = shade(0x00DD_DDDD, 0x0034_383E);
 /// The region of a margin.
-pub(super) const BAND: Shade = shade(0x00E9_EDF2, 0x0026_2C35);
+pub(super) const BAND: Shade = shade(0x00EA_EDF1, 0x0026_2C35);
 /// Something good.
 pub(super) const GOOD: Shade = shade(0x0000_5F9E, 0x006D_B8EE);
 /// Something bad.
@@ -55,7 +55,7 @@ pub(super) const LINES: [Shade; 8] = [
 
 /// From little to much.
 pub(in crate::report) const SEQUENTIAL: [Shade; 7] = [
-    shade(0x00F3_F6FA, 0x001C_222B),
+    shade(0x00E9_EFF6, 0x001F_2833),
     shade(0x00D5_E3F0, 0x0021_384F),
     shade(0x00AF_CBE3, 0x0026_506F),
     shade(0x0082_AED2, 0x002F_6B93),

@@ -14,12 +14,12 @@ const TRIES: u32 = 5;
 /// Pause between two of them: what the kernel was about to free goes meanwhile.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Refuses what cannot become cold; says what it takes.
+/// Refuses what cannot become cold; says what dropping caches takes.
 pub(in crate::run) fn refuse_cold(conditions: &Conditions) -> Result<Option<String>, RunError> {
-    if conditions.acl_cache == AclCache::Warm {
-        return Ok(None);
-    }
     if !conditions.drop_caches {
+        if conditions.acl_cache == AclCache::Warm {
+            return Ok(None);
+        }
         return Err(RunError::cannot(
             "--acl-cache cold: a mount's ACL caches are only cold anew when it is unmounted, which a \
              run does not do to a disk of yours, or when caches of the whole machine are dropped; add \
@@ -39,8 +39,8 @@ pub(in crate::run) fn refuse_cold(conditions: &Conditions) -> Result<Option<Stri
     ))
 }
 
-/// Makes all trees cold, and verifies it on their twins.
-pub(super) fn make_cold(resolved: &Resolved, trees: &mut [Held]) -> Result<(), RunError> {
+/// Drops caches until all trees are gone from them.
+pub(super) fn drop_caches(trees: &mut [Held]) -> Result<(), RunError> {
     for held in trees.iter_mut() {
         // An inode that is not stored cannot leave memory, and none that is open.
         let label = held.ready.label();
@@ -57,14 +57,19 @@ pub(super) fn make_cold(resolved: &Resolved, trees: &mut [Held]) -> Result<(), R
         }
         std::thread::sleep(PAUSE);
     }
+    Ok(())
+}
+
+/// Makes sure that all trees are cold, on their twins.
+pub(super) fn verify_cold(resolved: &Resolved, trees: &[Held]) -> Result<(), RunError> {
     trees.iter().try_for_each(|held| verify(resolved, held))
 }
 
-/// Whether both ways have left the cache of names.
+/// Whether the way, and its twin, have left the cache of names.
 fn names_are_gone(held: &Held) -> Option<bool> {
-    let ways = [held.tree.dirs(), &held.tree.twin()?.dirs];
+    let twin = held.tree.twin().map(|twin| twin.dirs.as_slice());
     let mut gone = true;
-    for way in ways {
+    for way in [Some(held.tree.dirs()), twin].into_iter().flatten() {
         gone &= name_is_gone(way.get(1)?).ok()??;
     }
     Some(gone)

@@ -78,6 +78,12 @@ impl MountAcl {
         }
     }
 
+    /// Whether it may take a remount.
+    #[must_use]
+    pub const fn is_a_change(self) -> bool {
+        self.wanted().is_some()
+    }
+
     /// The state that is asked for, if one is.
     pub(super) const fn wanted(self) -> Option<bool> {
         match self {

@@ -112,7 +112,8 @@ fn superblocks<'a>(
 pub(in crate::run) struct Remounts(Vec<Journal>);
 
 impl Remounts {
-    /// Brings all disks' file systems into the state that is asked for. What was changed before an
+    /// Brings all disks' file systems into the state that is asked for; with `always` by a remount
+    /// also where they are in it, so that the step is the same for all cells of a matrix. What was changed before an
     /// error is still to be undone.
     pub(in crate::run) async fn bring_about(
         &mut self,
@@ -120,12 +121,17 @@ impl Remounts {
         disks: &[Held],
         run_id: &str,
         link: &mut Link,
+        always: bool,
     ) -> Result<(), RunError> {
-        let Some(wanted) = conditions.mount_acl.wanted() else { return Ok(()) };
+        let wanted = conditions.mount_acl.wanted();
+        if wanted.is_none() && !always {
+            return Ok(());
+        }
         for mount in superblocks(disks.iter().map(|held| &held.ready))? {
             let point = &mount.mount_point;
             let is = acls_in_force(point).map_err(|e| RunError::cannot(e.to_string()))?;
-            if is == wanted {
+            let wanted = wanted.unwrap_or(is);
+            if is == wanted && !always {
                 continue;
             }
             let journal = Journal::write(run_id, &mount, is)

@@ -1,6 +1,6 @@
 //! The conditions of a run, from its trees to its end.
 
-use super::cold::make_cold;
+use super::cold::{drop_caches, verify_cold};
 use super::{AclCache, Found, Remounts, Resolved, look};
 use crate::front::FromWorker;
 use crate::run::RunError;
@@ -9,25 +9,29 @@ use crate::run::pools::Pools;
 use crate::run::setup::make_closed_files;
 use crate::run::worker::Worker;
 
-impl Worker<'_> {
+impl Worker<'_, '_> {
     /// Brings the conditions about on finished trees, and verifies them. After an error, what was
-    /// remounted is in `remounts`.
+    /// remounted is in `remounts`. With `always`, file systems are remounted also into the state
+    /// that they are in.
     pub(in crate::run) async fn set_up(
         &mut self,
         resolved: &Resolved,
         pools: &Pools,
         trees: &mut [Held],
         run_id: &str,
-        remounts: &mut Remounts,
+        (remounts, always): (&mut Remounts, bool),
     ) -> Result<(), RunError> {
         let conditions = &self.request.conditions;
         if pools.drops_root() {
             make_closed_files(trees)?;
         }
         // Under noacl no ACL can be set: the trees are there by now.
-        remounts.bring_about(conditions, trees, run_id, self.link).await?;
+        remounts.bring_about(conditions, trees, run_id, self.link, always).await?;
+        if conditions.drop_caches {
+            drop_caches(trees)?; // what is to be warm gets so by the look below
+        }
         if conditions.acl_cache == AclCache::Cold {
-            make_cold(resolved, trees)?;
+            verify_cold(resolved, trees)?;
         }
         if pools.asks_walk {
             for held in trees {

@@ -36,7 +36,7 @@ use load::{MOST_CLIENTS, TESTS};
 use plan::Plan;
 use search::Search;
 
-impl Worker<'_> {
+impl Worker<'_, '_> {
     /// All but the clean-up; what has to be cleaned and the exit code, or nothing for a dry run.
     pub(super) async fn search_shelf(
         &mut self,

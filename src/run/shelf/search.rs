@@ -26,8 +26,8 @@ use crate::units::format_duration;
 const MOST_NOTES: usize = 4;
 
 /// A search under way.
-pub(super) struct Search<'s, 'w> {
-    worker: &'s mut Worker<'w>,
+pub(super) struct Search<'s, 'w, 'l> {
+    worker: &'s mut Worker<'w, 'l>,
     sequence: Sequence,
     outlet: &'s mut Outlet,
     disks: Vec<ShelfDisk>,
@@ -43,9 +43,9 @@ pub(super) struct Search<'s, 'w> {
     notes: Vec<String>,
 }
 
-impl<'s, 'w> Search<'s, 'w> {
+impl<'s, 'w, 'l> Search<'s, 'w, 'l> {
     pub(super) fn new(
-        worker: &'s mut Worker<'w>,
+        worker: &'s mut Worker<'w, 'l>,
         sequence: Sequence,
         outlet: &'s mut Outlet,
         disks: Vec<ShelfDisk>,

@@ -1,0 +1,165 @@
+//! What was measured, by block and cell: from the rows of this try, or from those of an earlier one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Metric;
+use crate::output::{Column, Row};
+
+/// A figure's place in a run: disk, operation, column.
+type Place = (String, String, Column);
+
+/// Figures of runs.
+#[derive(Debug, Default)]
+pub(super) struct Figures {
+    cells: usize,
+    /// By block, from 1, and cell.
+    runs: BTreeMap<(u64, usize), Run>,
+    /// How callers stood to directories, by cell.
+    relations: BTreeMap<usize, BTreeSet<String>>,
+}
+
+#[derive(Debug, Default)]
+struct Run {
+    values: BTreeMap<Place, f64>,
+    failed: bool,
+}
+
+impl Figures {
+    pub(super) fn new(cells: usize) -> Self {
+        Self { cells, ..Self::default() }
+    }
+
+    /// Takes a summary row of a run, by its cells' texts.
+    pub(super) fn take(&mut self, block: u64, cell: usize, text: impl Fn(Column) -> String) {
+        let run = self.runs.entry((block, cell)).or_default();
+        let flags = text(Column::Flags);
+        run.failed |= flags.split(' ').any(|flag| matches!(flag, "failed" | "interrupted"));
+        let (disk, op) = (text(Column::Disk), text(Column::Op));
+        if disk == "all" {
+            return;
+        }
+        let relation = text(Column::Relation);
+        if !relation.is_empty() {
+            self.relations.entry(cell).or_default().insert(relation);
+        }
+        for column in Metric::columns() {
+            if let Ok(value) = text(column).parse() {
+                run.values.insert((disk.clone(), op.clone(), column), value);
+            }
+        }
+    }
+
+    /// The same from a row of this try.
+    pub(super) fn take_rows(&mut self, block: u64, cell: usize, rows: &[Row]) {
+        for row in rows {
+            if row.get(Column::Row).csv() == "summary" {
+                self.take(block, cell, |column| row.get(column).csv().into_owned());
+            }
+        }
+    }
+
+    /// Blocks in which every cell was run, whatever came of it.
+    pub(super) fn whole_blocks(&self) -> Vec<u64> {
+        let blocks: BTreeSet<u64> = self.runs.keys().map(|(block, _)| *block).collect();
+        let whole =
+            |block: &u64| (0..self.cells).all(|cell| self.runs.contains_key(&(*block, cell)));
+        blocks.into_iter().filter(whole).collect()
+    }
+
+    /// Disks that were there in every run that is usable.
+    fn disks(&self) -> Vec<&str> {
+        let mut common: Option<BTreeSet<&str>> = None;
+        for run in self.runs.values().filter(|run| !run.failed) {
+            let disks: BTreeSet<&str> =
+                run.values.keys().map(|(disk, _, _)| disk.as_str()).collect();
+            common = Some(match common {
+                None => disks,
+                Some(known) => known.intersection(&disks).copied().collect(),
+            });
+        }
+        common.unwrap_or_default().into_iter().collect()
+    }
+
+    /// The logarithm of a metric in every whole block, one per cell: the mean over disks, each of
+    /// which is thereby its own control. Not a number where a run failed or has no such figure.
+    pub(super) fn logs(&self, metric: &Metric) -> Vec<Vec<f64>> {
+        let disks = self.disks();
+        let log = |block, cell| {
+            let run = self.runs.get(&(block, cell)).filter(|run| !run.failed)?;
+            let mut sum = 0.0;
+            for disk in &disks {
+                let place = ((*disk).to_owned(), metric.op().to_owned(), metric.column());
+                sum += run.values.get(&place)?.ln();
+            }
+            (!disks.is_empty()).then_some(sum / disks.len() as f64)
+        };
+        let blocks = self.whole_blocks().into_iter();
+        blocks
+            .map(|block| (0..self.cells).map(|cell| log(block, cell).unwrap_or(f64::NAN)).collect())
+            .collect()
+    }
+
+    /// Geometric mean of a metric over all usable runs, by disk.
+    pub(super) fn disk_means(&self, metric: &Metric) -> Vec<(&str, f64)> {
+        let mean = |disk: &str| {
+            let place = (disk.to_owned(), metric.op().to_owned(), metric.column());
+            let runs = self.runs.values().filter(|run| !run.failed);
+            let logs: Vec<f64> =
+                runs.filter_map(|run| Some(run.values.get(&place)?.ln())).collect();
+            (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
+        };
+        self.disks().into_iter().filter_map(|disk| Some((disk, mean(disk)?))).collect()
+    }
+
+    /// Number of disks whose figures count.
+    pub(super) fn disk_count(&self) -> usize {
+        self.disks().len()
+    }
+
+    /// Operations that were measured anywhere.
+    pub(super) fn ops(&self) -> BTreeSet<&str> {
+        let places = self.runs.values().flat_map(|run| run.values.keys());
+        places.map(|(_, op, _)| op.as_str()).filter(|op| *op != "all").collect()
+    }
+
+    /// How the caller stood to the directories in a cell, if that was looked at: `other`.
+    pub(super) fn relation(&self, cell: usize) -> Option<String> {
+        let words: Vec<&str> = self.relations.get(&cell)?.iter().map(String::as_str).collect();
+        Some(words.join("/"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(disk: &str, ops_per_s: f64, flags: &str) -> Row {
+        let mut row = Row::new();
+        row.set(Column::Row, "summary").set(Column::Disk, disk).set(Column::Op, "all");
+        row.set(Column::OpsPerS, ops_per_s).set(Column::Flags, flags);
+        row
+    }
+
+    /// Blocks of two cells on two disks; logarithms to base e of powers of it.
+    #[test]
+    fn a_run_is_the_mean_over_its_disks() {
+        let e = |x: f64| x.exp();
+        let mut figures = Figures::new(2);
+        figures.take_rows(
+            1,
+            0,
+            &[row("/a", e(1.0), ""), row("/b", e(3.0), ""), row("all", 9.0, "")],
+        );
+        figures.take_rows(1, 1, &[row("/a", e(2.0), ""), row("/b", e(5.0), "busy_device")]);
+        figures.take_rows(2, 0, &[row("/a", e(1.0), "failed"), row("/b", e(3.0), "failed")]);
+        figures.take_rows(2, 1, &[row("/a", e(2.0), ""), row("/b", e(4.0), "")]);
+        figures.take_rows(3, 0, &[row("/a", e(2.0), ""), row("/b", e(4.0), "")]);
+        assert_eq!(figures.whole_blocks(), [1, 2], "the third lacks a cell");
+        let logs = figures.logs(&Metric::ops_per_s());
+        assert!((logs[0][0] - 2.0).abs() < 1e-5 && (logs[0][1] - 3.5).abs() < 1e-5, "{logs:?}");
+        assert!(logs[1][0].is_nan() && (logs[1][1] - 3.0).abs() < 1e-5, "{logs:?}");
+        assert_eq!(figures.disk_count(), 2);
+        // /a: 1, 2, 2, 2; the failed run does not count.
+        assert!((figures.disk_means(&Metric::ops_per_s())[0].1.ln() - 1.75).abs() < 1e-5);
+    }
+}
