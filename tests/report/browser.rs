@@ -13,7 +13,7 @@ use crate::common::tool::{Finished, Running};
 const DEADLINE: Duration = Duration::from_secs(120);
 
 /// A browser, started anew for each look.
-pub struct Browser {
+pub(crate) struct Browser {
     dir: tempfile::TempDir,
     /// Where screenshots stay, for people to look at.
     shots: PathBuf,
@@ -21,7 +21,7 @@ pub struct Browser {
 
 impl Browser {
     /// The browser, or the reason why there is none.
-    pub fn new() -> Result<Self, String> {
+    pub(crate) fn new() -> Result<Self, String> {
         Command::new("chromium")
             .arg("--version")
             .output()
@@ -49,7 +49,7 @@ impl Browser {
     }
 
     /// What the page makes the browser write to its console.
-    pub fn console(&self, page: &Path) -> Vec<String> {
+    pub(crate) fn console(&self, page: &Path) -> Vec<String> {
         let finished = self.open(page, &["--dump-dom"]);
         assert!(finished.stdout.contains("<h1>"), "{finished}");
         let lines = finished.stderr.lines().filter(|line| line.contains("CONSOLE"));
@@ -57,7 +57,7 @@ impl Browser {
     }
 
     /// Draws the page; the picture stays in the target directory.
-    pub fn shoot(&self, page: &Path, name: &str, size: &str, arguments: &[&str]) {
+    pub(crate) fn shoot(&self, page: &Path, name: &str, size: &str, arguments: &[&str]) {
         let path = self.shots.join(name);
         let _ = fs::remove_file(&path);
         let shot = if name.ends_with(".pdf") { "print-to-pdf" } else { "screenshot" };
@@ -68,7 +68,7 @@ impl Browser {
     }
 
     /// What a script finds in a copy of the page that may run one.
-    pub fn measure(&self, page: &Path, size: &str, arguments: &[&str]) -> Value {
+    pub(crate) fn measure(&self, page: &Path, size: &str, arguments: &[&str]) -> Value {
         let text = fs::read_to_string(page).unwrap();
         let policy = "default-src 'none'; style-src 'unsafe-inline'";
         assert!(text.contains(policy));

@@ -153,7 +153,7 @@ fn among_many(effect: &Effect) -> bool {
 }
 
 fn verdict(effect: &Effect) -> String {
-    format!("{}{}", effect.verdict, if among_many(effect) { " *" } else { "" })
+    format!("{}{}", effect.verdict, if among_many(effect) { "\u{a0}*" } else { "" })
 }
 
 fn mark(effect: &Effect) -> Mark {

@@ -22,7 +22,7 @@ pub(super) fn section(material: &Material) -> Part {
         let plot = curve(factor, metric, &effects);
         let from = if material.files.len() > 1 { format!("{file}: ") } else { String::new() };
         let caption = format!(
-            "{from}speed-up of {metric} over {factor}={}, with intervals, against as many times as \
+            "{from}Speed-up of {metric} over {factor}={}, with intervals, against as many times as \
              many. \"ideal\" is an efficiency of 1.",
             effects[0].level_a
         );
@@ -96,12 +96,19 @@ fn curve(factor: &str, metric: &str, effects: &[&Effect]) -> LinePlot {
             high: high * 1.1,
             logarithmic: true,
             label: format!("speed-up of {metric}"),
-            ticks: Vec::new(),
-            format: |value| format!("{}x", tick(value)),
+            ticks: doublings(low, high),
+            format: tick,
         },
         lines,
         region: Vec::new(),
     }
+}
+
+/// Powers of two: as many times as many are to be as many times as fast.
+fn doublings(low: f64, high: f64) -> Vec<(f64, String)> {
+    let all = (-3..20).map(|power| 2f64.powi(power));
+    let within = all.filter(|value| *value >= low * 0.95 && *value <= high * 1.05);
+    within.map(|value| (value, format!("{}x", tick(value)))).collect()
 }
 
 fn table(factor: &str, effects: &[&Effect]) -> Table {

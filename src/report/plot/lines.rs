@@ -140,6 +140,9 @@ impl LinePlot {
             let cut = shorten(&self.title, room(NARROW as i32, SIZE * 1.08));
             text(sheet, cut, (0, 9), Write::new(SIZE, INK).bold())?;
         }
+        let (_, rows) = chart.plotting_area().get_pixel_range();
+        let how = Write::new(SIZE, DIM).center().upwards();
+        text(sheet, &self.y.label, (10, (rows.start + rows.end) / 2), how)?;
         self.draw_region(sheet, &chart)?;
         for (index, line) in self.lines.iter().enumerate() {
             self.draw_line(sheet, &chart, line, shade(line, index))?;
@@ -171,7 +174,6 @@ impl LinePlot {
             .label_style(numbers)
             .axis_desc_style(names)
             .x_desc(&self.x.label)
-            .y_desc(&self.y.label)
             .draw()?;
         Ok(())
     }
