@@ -15,9 +15,9 @@ const RIGHT: i32 = 590;
 /// Where the change and the interval end, and the verdict begins.
 const FIGURES: [i32; 3] = [656, 800, 816];
 /// Least space between numbers of the axis.
-const GAP: f64 = 46.0;
-/// Widest range: a ratio of 8, which is -87.5 % .. +700 %.
-const RANGE: f64 = 2.08;
+const GAP: f64 = 40.0;
+/// Widest range: a ratio of 10, which is -90 % .. +900 %.
+const RANGE: f64 = 2.31;
 
 /// What was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,14 +174,17 @@ impl Scale {
         let (low, high) = ((low / 100.0).ln_1p(), (high / 100.0).ln_1p());
         let (from, to): (Pixel, Pixel) = ((self.x(low), y), (self.x(high), y));
         line(sheet, vec![from, to], shade, 2)?;
-        let end = |inside: bool, at: Pixel, point: Form| {
-            if inside {
-                line(sheet, vec![(at.0, y - 3), (at.0, y + 3)], shade, 1)
-            } else {
-                mark(sheet, at, point, shade)
+        for (log, at) in [(low, from), (high, to)] {
+            if (self.low..=self.high).contains(&log) {
+                line(sheet, vec![(at.0, y - 3), (at.0, y + 3)], shade, 1)?;
             }
-        };
-        end(low >= self.low, from, Form::PointLeft)?;
-        end(high <= self.high, to, Form::PointRight)
+        }
+        if low < self.low {
+            mark(sheet, (self.x(self.low), y), Form::PointLeft, shade)?;
+        }
+        if high > self.high {
+            mark(sheet, (self.x(self.high), y), Form::PointRight, shade)?;
+        }
+        Ok(())
     }
 }
