@@ -121,7 +121,7 @@ fn a_matrix_with_effects_and_a_scaling_curve() {
             near(low, row.float("low_pct")) && near(high, row.float("high_pct"))
         })
     };
-    assert!(words.iter().any(|word| ends(word)), "{words:?}");
+    assert!(words.iter().any(ends), "{words:?}");
 }
 
 /// A shelf of 112 file systems of their own: no plot has a line per disk, each disk has a row.

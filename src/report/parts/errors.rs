@@ -19,7 +19,7 @@ pub(super) fn section(material: &Material) -> Part {
             rows.push((*errors, words.into()));
         }
     }
-    rows.sort_by(|a, b| b.0.cmp(&a.0));
+    rows.sort_by_key(|row| std::cmp::Reverse(row.0));
     let left = rows.len().saturating_sub(SHOWN);
     for (errors, mut row) in rows.into_iter().take(SHOWN) {
         row.push(count(Some(errors as f64)));
