@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! 7 cli      typed arguments, exit codes, the one place that prints errors
-//! 6 front, run, matrix, compare, output   glue and writers
+//! 6 front, run, matrix, compare, report, results, output   glue, readers and writers
 //! 5 pool     threads per disk, barrier, stop
 //! 4 client   runs a Program over an Engine
 //! 3 engine   executes Calls: sync, uring, hybrid, null, scripted
@@ -29,6 +29,8 @@ pub mod op;
 pub mod output;
 pub mod plan;
 pub mod pool;
+pub mod report;
+pub mod results;
 pub mod run;
 pub mod stats;
 pub mod units;

@@ -7,13 +7,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Modules that use another one of their own floor, and why that is no tangle.
-const SAME_FLOOR: [(&str, &str, &str); 7] = [
+const SAME_FLOOR: [(&str, &str, &str); 12] = [
     ("fault", "errno", "a fault names its errno; errno knows nothing of faults"),
     ("audit", "host", "an audit looks at this host; host knows nothing of audits"),
     ("run", "front", "the worker speaks the front's protocol; the front knows nothing of runs"),
     ("matrix", "run", "a matrix is a series of runs; a run knows nothing of matrices"),
     ("matrix", "output", "effects are rows and tables; output knows nothing of matrices"),
     ("compare", "output", "a comparison names columns and makes rows; output knows of neither"),
+    ("compare", "results", "a comparison reads result files; their reader compares nothing"),
+    ("report", "compare", "a page holds a comparison of its files; compare knows of no page"),
+    ("report", "output", "a page names columns; output knows of no page"),
+    ("report", "results", "a page is made from result files; their reader makes none"),
+    ("results", "output", "the reader of results names columns; output reads none"),
     ("run", "output", "a run makes rows and frames; output knows nothing of runs"),
 ];
 

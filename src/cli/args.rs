@@ -10,6 +10,7 @@ use super::compare::CompareArgs;
 use super::conditions::ConditionArgs;
 use super::matrix::{EXAMPLES, MORE, MatrixArgs};
 use super::preset::PresetArgs;
+use super::report::ReportArgs;
 use crate::units::parse_duration;
 
 /// The whole command line.
@@ -38,6 +39,8 @@ pub(super) enum Command {
     Matrix(Box<MatrixArgs>),
     /// Say whether one result is slower than another, with an interval
     Compare(Box<CompareArgs>),
+    /// Make one page of results, with plots: HTML that needs nothing else
+    Report(ReportArgs),
     /// Parse a loadfile and say what one pass of it does
     Check(CheckArgs),
     /// Say which permission check each component of a path takes, for a user

@@ -9,6 +9,7 @@ mod draft;
 mod matrix;
 mod matrix_preset;
 mod preset;
+mod report;
 mod request;
 mod restore;
 mod route;
@@ -50,6 +51,7 @@ pub fn main() -> ExitCode {
         Command::Audit(args) => audit::audit(&args),
         Command::Check(args) => check::check(&args),
         Command::Compare(args) => compare::compare(*args),
+        Command::Report(args) => report::report(args),
         Command::Restore => restore::restore(),
         Command::Matrix(matrix) if role.is_some() => {
             quiet_pool_panics();
@@ -65,6 +67,7 @@ pub fn main() -> ExitCode {
 fn writes_to_stdout(command: &Command) -> bool {
     match command {
         Command::Audit(_) | Command::Check(_) | Command::Compare(_) | Command::Restore => true,
+        Command::Report(args) => args.out.is_none(),
         Command::Run(run) => run.result.out.is_none() && !run.safety.dry_run,
         Command::Matrix(matrix) => {
             let file = matrix.result.out.is_some() || matrix.resumes();

@@ -1,30 +1,13 @@
 //! Why two results cannot be compared.
 
-use std::path::PathBuf;
+use crate::results::ReadError;
 
 /// What is wrong with the files, or with what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum CompareError {
-    /// A file cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: std::io::Error,
-    },
-    /// A file is not what it should be.
-    #[error("{}:{line}:{column}: {reason}", path.display())]
-    Syntax {
-        /// The file.
-        path: PathBuf,
-        /// Line, from 1.
-        line: u64,
-        /// Character of the line, from 1.
-        column: usize,
-        /// What is wrong there, and what to do about it.
-        reason: String,
-    },
+    /// A file cannot be read, or is not what it should be.
+    #[error(transparent)]
+    Read(#[from] ReadError),
     /// What was asked for is not in the files.
     #[error("{0}")]
     Missing(String),
