@@ -5,6 +5,7 @@ mod audit;
 mod check;
 mod compare;
 mod conditions;
+mod import;
 mod preset;
 mod request;
 mod restore;
@@ -46,6 +47,7 @@ pub fn main() -> ExitCode {
         Command::Audit(args) => audit::audit(&args),
         Command::Check(args) => check::check(&args),
         Command::Compare(args) => compare::compare(*args),
+        Command::Import(args) => import::import(&args),
         Command::Restore => restore::restore(),
         Command::Run(run) if role.is_some() => work(*run),
         Command::Run(run) => lead(*run, &args),
@@ -56,6 +58,7 @@ pub fn main() -> ExitCode {
 fn writes_to_stdout(command: &Command) -> bool {
     match command {
         Command::Audit(_) | Command::Check(_) | Command::Compare(_) | Command::Restore => true,
+        Command::Import(args) => args.writes_to_stdout(),
         Command::Run(run) => run.result.out.is_none() && !run.safety.dry_run,
     }
 }

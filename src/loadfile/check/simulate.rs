@@ -39,7 +39,8 @@ struct File {
     size: u64,
     /// Whether all clients of a disk mean the same file by its name.
     shared: bool,
-    named: bool,
+    /// How many names it has.
+    names: u32,
     open: u32,
 }
 
@@ -197,10 +198,8 @@ impl<'a> Disk<'a> {
                     self.grow(numbers[0], end);
                 }
             }
-            Action::OnPath { path, .. } if inst.op == Some(OpKind::Truncate) && !fails => {
-                if let Some(&file) = self.named.get(&self.names[path.0 as usize]) {
-                    self.set_size(file, unsigned(numbers[0]));
-                }
+            Action::OnPath { .. } | Action::OnPaths { .. } | Action::OnHandle { .. } if !fails => {
+                self.one_call(inst, numbers);
             }
             Action::Mkdir { path } => {
                 self.dirs.insert(self.name(path));
@@ -214,6 +213,41 @@ impl<'a> Disk<'a> {
             _ => {}
         }
         self.handles_max = self.handles_max.max(self.handles.len());
+    }
+
+    /// What changes sizes or names.
+    fn one_call(&mut self, inst: &Inst, numbers: [i64; 4]) {
+        match (inst.action, inst.op) {
+            (Action::OnPath { path, .. }, Some(OpKind::Truncate)) => {
+                if let Some(&file) = self.named.get(&self.names[path.0 as usize]) {
+                    self.set_size(file, unsigned(numbers[0]));
+                }
+            }
+            (Action::OnPath { path, .. }, Some(OpKind::Mkdirat)) => {
+                self.dirs.insert(self.name(path));
+            }
+            (Action::OnPath { path, .. }, Some(OpKind::Unlinkat)) => {
+                let name = self.name(path);
+                if self.dirs.contains(&name) { self.deltree(name) } else { self.unlink(&name) }
+            }
+            (Action::OnPaths { path, second, .. }, Some(OpKind::Renameat)) => {
+                self.rename(self.name(path), self.name(second));
+            }
+            (Action::OnPaths { path, second, .. }, Some(OpKind::Link)) => {
+                if let Some(&file) = self.named.get(&self.names[path.0 as usize]) {
+                    self.files[file].names += 1;
+                    self.named.insert(self.name(second), file);
+                }
+            }
+            (_, Some(OpKind::Ftruncate)) => self.cut(numbers[0], unsigned(numbers[1])),
+            (_, Some(OpKind::Fallocate))
+                if numbers[1] & !i64::from(libc::FALLOC_FL_ZERO_RANGE) == 0 =>
+            {
+                let end = unsigned(numbers[2]).saturating_add(unsigned(numbers[3]));
+                self.grow(numbers[0], end);
+            }
+            _ => {}
+        }
     }
 
     /// The numbers of an action by their position on the line.
@@ -240,6 +274,7 @@ impl<'a> Disk<'a> {
             Action::OnPath { numbers: [a, b, c], .. } => {
                 [self.value(a), self.value(b), self.value(c), 0]
             }
+            Action::OnPaths { number, .. } => [self.value(number), 0, 0, 0],
             Action::OnHandle { handle, numbers: [a, b, c] } => {
                 [self.handle(handle), self.value(a), self.value(b), self.value(c)]
             }
@@ -267,7 +302,7 @@ impl<'a> Disk<'a> {
         } else {
             self.not_made += u64::from(!how.makes);
             let shared = self.is_shared(path);
-            self.files.push(File { named: true, shared, ..File::default() });
+            self.files.push(File { names: 1, shared, ..File::default() });
             self.named.insert(name.clone(), self.files.len() - 1);
             Some(self.files.len() - 1)
         };
@@ -314,6 +349,12 @@ impl<'a> Disk<'a> {
         open.into_iter().for_each(|handle| self.close(handle));
     }
 
+    fn cut(&mut self, handle: i64, size: u64) {
+        if let Some(&Some(file)) = self.handles.get(&handle) {
+            self.set_size(file, size);
+        }
+    }
+
     fn grow(&mut self, handle: i64, end: u64) {
         let Some(Some(file)) = self.handles.get(&handle) else {
             return;
@@ -326,14 +367,14 @@ impl<'a> Disk<'a> {
 
     /// Gives a file's bytes back once it has neither name nor handle.
     fn release(&mut self, file: usize) {
-        if !self.files[file].named && self.files[file].open == 0 {
+        if self.files[file].names == 0 && self.files[file].open == 0 {
             self.resize(file, 0);
         }
     }
 
     fn unlink(&mut self, name: &[u8]) {
         if let Some(file) = self.named.remove(name) {
-            self.files[file].named = false;
+            self.files[file].names = self.files[file].names.saturating_sub(1);
             self.release(file);
         }
     }
