@@ -92,7 +92,10 @@ fn convert(args: &StraceArgs) -> Result<Report, Failure> {
         Err(_) => root.to_path_buf(),
     });
     if let Some(root) = root.as_deref().filter(|root| !root.is_absolute()) {
-        return Err((format!("--root {}: no such directory here; name it from /", root.display()), 2));
+        return Err((
+            format!("--root {}: no such directory here; name it from /", root.display()),
+            2,
+        ));
     }
     let wish = Wish {
         root: root.map(|root| root.as_os_str().as_bytes().to_vec()),
@@ -125,9 +128,7 @@ fn head(args: &StraceArgs) -> Vec<String> {
 fn failure(error: &ImportError, args: &StraceArgs) -> Failure {
     let file = args.files.first().map_or_else(String::new, |file| file.display().to_string());
     match error {
-        ImportError::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-            (String::new(), 141)
-        }
+        ImportError::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => (String::new(), 141),
         ImportError::Io(error) => (format!("{file}: {error}"), 1),
         ImportError::NoRoot => (format!("{file}: {error}"), 2),
         ImportError::NoCall(report) | ImportError::NoOperation(report) => {
@@ -143,10 +144,7 @@ fn complain(report: &Report, files: &[PathBuf]) {
         let file = files.get(complaint.file as usize).or(files.first());
         let file = file.map_or_else(String::new, |file| file.display().to_string());
         let text: String = complaint.text.escape_debug().collect();
-        say(&format!(
-            "{file}:{}:{}: not understood: {text}",
-            complaint.line, complaint.column
-        ));
+        say(&format!("{file}:{}:{}: not understood: {text}", complaint.line, complaint.column));
     }
     let told = report.complaints.len() as u64;
     if report.lines.unknown > told {

@@ -9,13 +9,17 @@ use crate::op::OpKind;
 use crate::plan::Load;
 
 const ENOENT: Reply = Reply::Now(Err(Errno(2)));
-const OK: Reply = Reply::Now(Ok(0));
-const fn fd(number: u64) -> Reply {
+pub(super) const OK: Reply = Reply::Now(Ok(0));
+pub(super) const fn fd(number: u64) -> Reply {
     Reply::Now(Ok(number))
 }
 
 /// One pass of a loadfile over scripted answers: the calls, the client's report, the first errors.
-fn replay(text: &str, load: Load, replies: Vec<Reply>) -> (Vec<String>, ClientReport, ErrorLog) {
+pub(super) fn replay(
+    text: &str,
+    load: Load,
+    replies: Vec<Reply>,
+) -> (Vec<String>, ClientReport, ErrorLog) {
     let program = parse_bytes("test", text.as_bytes(), &Options::default()).unwrap().program;
     let load = Load { passes: Some(1), ..load };
     let layout = SlotLayout {

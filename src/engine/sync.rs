@@ -77,9 +77,7 @@ pub(super) fn execute(slot: &mut Slot, call: Call) -> CallResult {
             let (old, new) = both(slot);
             sys::link(at, old, new)
         }
-        Call::Symlink => {
-            sys::symlink(at, slot.path(PathSlot::Parent).as_c_str(), both(slot).1)
-        }
+        Call::Symlink => sys::symlink(at, slot.path(PathSlot::Parent).as_c_str(), both(slot).1),
         Call::Readlink(PathSlot::Second) => {
             sys::readlink(at, slot.second.as_c_str(), &mut slot.dir)
         }

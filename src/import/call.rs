@@ -199,17 +199,21 @@ mod tests {
 
     #[test]
     fn results_of_all_forms() {
-        let error = Call::parse(b"stat(\"x\", 0x7f) = -1 ENOENT (No such file or directory)").unwrap();
+        let error =
+            Call::parse(b"stat(\"x\", 0x7f) = -1 ENOENT (No such file or directory)").unwrap();
         assert_eq!((error.value, error.error), (Some(-1), Some("ENOENT")));
-        let again = Call::parse(b"read(3<pipe:[1]>, 0x1, 5) = ? ERESTARTSYS (To be) <0.5>").unwrap();
+        let again =
+            Call::parse(b"read(3<pipe:[1]>, 0x1, 5) = ? ERESTARTSYS (To be) <0.5>").unwrap();
         assert_eq!((again.value, again.error), (None, Some("ERESTARTSYS")));
         let dents = Call::parse(b"getdents64(3</d>, 0x5 /* 42 entries, */, 32768) = 1304").unwrap();
         assert_eq!(dents.arguments.len(), 3);
         let socket = Call::parse(b"read(3<TCP:[1.2.3.4:5->6.7.8.9:1]>, \"\"..., 9) = 0").unwrap();
         assert_eq!(socket.arguments.len(), 3);
-        let flags = Call::parse(b"fcntl(3</a>, F_GETFL) = 0x8401 (flags O_WRONLY|O_APPEND)").unwrap();
+        let flags =
+            Call::parse(b"fcntl(3</a>, F_GETFL) = 0x8401 (flags O_WRONLY|O_APPEND)").unwrap();
         assert_eq!((flags.value, flags.error), (Some(0x8401), None));
-        let stat = Call::parse(b"fstat(3</a>, {st_mode=S_IFREG|0644, st_size=7, ...}) = 0").unwrap();
+        let stat =
+            Call::parse(b"fstat(3</a>, {st_mode=S_IFREG|0644, st_size=7, ...}) = 0").unwrap();
         assert_eq!(stat.field("st_size="), Some(7));
         assert!(Call::parse(b"f(1<<3, 2) = 0").unwrap().arguments.len() == 2);
     }

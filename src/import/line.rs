@@ -12,7 +12,6 @@ pub(super) struct Line<'t> {
     pub(super) body: Body<'t>,
 }
 
-
 /// What a line says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Body<'t> {
@@ -125,7 +124,7 @@ fn timestamp(text: &[u8]) -> Option<u64> {
     for part in whole.split(':') {
         seconds = seconds.checked_mul(60)?.checked_add(part.parse().ok()?)?;
     }
-    Some(seconds.checked_mul(1_000_000)?.checked_add(micros(fraction)?)?)
+    seconds.checked_mul(1_000_000)?.checked_add(micros(fraction)?)
 }
 
 /// The digits behind a point, in millionths.
@@ -137,7 +136,10 @@ fn micros(digits: &str) -> Option<u64> {
 
 /// A time that a call took, `0.000123`, in microseconds.
 pub(super) fn duration(text: &[u8]) -> Option<u64> {
-    std::str::from_utf8(text).ok().filter(|text| text.contains('.')).and_then(|text| timestamp(text.as_bytes()))
+    std::str::from_utf8(text)
+        .ok()
+        .filter(|text| text.contains('.'))
+        .and_then(|text| timestamp(text.as_bytes()))
 }
 
 #[cfg(test)]

@@ -64,13 +64,13 @@ pub enum ImportError {
     NoRoot,
     /// There is not one call in it.
     #[error("no system call in it: it must be the output of strace -f -ttt -T -y")]
-    NoCall(Report),
+    NoCall(Box<Report>),
     /// There are calls, but none about the root.
     #[error(
         "none of the {} calls is about a file below {}: another --root?",
         .0.total().calls(), .0.root
     )]
-    NoOperation(Report),
+    NoOperation(Box<Report>),
 }
 
 /// Makes a loadfile of a recording. Its passes go through `spool`, an empty file, since what comes before
@@ -90,7 +90,7 @@ pub fn import(
     if feed.lines.calls == 0 {
         feed.end();
         let report = Report { lines: feed.lines, complaints: feed.complaints, ..Report::default() };
-        return Err(ImportError::NoCall(report));
+        return Err(ImportError::NoCall(Box::new(report)));
     }
     let root = wish.root.clone().or_else(|| forks.cwd.clone()).ok_or(ImportError::NoRoot)?;
     let root = place::absolute(b"/", &root);
@@ -107,21 +107,15 @@ pub fn import(
     (report.lines, report.complaints) = (feed.lines, feed.complaints);
     report.root = String::from_utf8_lossy(&root).into_owned();
     if report.ops == 0 {
-        return Err(ImportError::NoOperation(report));
+        return Err(ImportError::NoOperation(Box::new(report)));
     }
 
     let mut sink = |piece: &[u8]| out.write_all(piece);
     let mut printer = emit::Printer::new(&mut sink);
     wish.head.iter().for_each(|line| printer.comment(line));
     let (names_mut, report_mut) = (&mut names, &mut report);
-    Start {
-        tree: &tree,
-        names: names_mut,
-        printer: &mut printer,
-        report: report_mut,
-        root: &root,
-    }
-    .write();
+    Start { tree: &tree, names: names_mut, printer: &mut printer, report: report_mut, root: &root }
+        .write();
     printer.comment("The recording; what stands above this line makes its start again.");
     printer.failed?;
     if names.changed > 0 {

@@ -33,11 +33,12 @@ enum Meant {
 impl Session<'_> {
     pub(super) fn on_fd(&mut self, pid: u32, call: &Call<'_>) -> Option<Fate> {
         let at = match call.name {
-            "sendfile" | "read" | "readv" | "pread64" | "preadv" | "preadv2" | "write" | "writev"
-            | "pwrite64" | "pwritev" | "pwritev2" | "lseek" | "_llseek" | "fstat" | "fstat64"
-            | "newfstatat" | "fstatat64" | "statx" | "fsync" | "fdatasync" | "ftruncate"
-            | "ftruncate64" | "fallocate" | "getdents" | "getdents64" | "fchmod" | "fchown"
-            | "fchownat" | "utimensat" | "fstatfs" | "fcntl" | "fcntl64" | "copy_file_range" => 0,
+            "sendfile" | "read" | "readv" | "pread64" | "preadv" | "preadv2" | "write"
+            | "writev" | "pwrite64" | "pwritev" | "pwritev2" | "lseek" | "_llseek" | "fstat"
+            | "fstat64" | "newfstatat" | "fstatat64" | "statx" | "fsync" | "fdatasync"
+            | "ftruncate" | "ftruncate64" | "fallocate" | "getdents" | "getdents64" | "fchmod"
+            | "fchown" | "fchownat" | "utimensat" | "fstatfs" | "fcntl" | "fcntl64"
+            | "copy_file_range" => 0,
             "mmap" | "mmap2" => 4,
             _ => return None,
         };
@@ -99,10 +100,12 @@ impl Session<'_> {
         let bits = if *node_kind == Kind::Dir { libc::O_DIRECTORY } else { libc::O_RDWR };
         let offset = self.tree.nodes[node].data.size();
         let writes = bits == libc::O_RDWR;
-        let open = Open { node: Some(node), path: path.to_vec(), offset, writes, ..Open::default() };
+        let open =
+            Open { node: Some(node), path: path.to_vec(), offset, writes, ..Open::default() };
         let (open, _) = self.tasks.open(pid, fd, open, false);
         let handle = open.handle;
-        self.report.note("a descriptor from before the recording: opened where it is first used", 1);
+        self.report
+            .note("a descriptor from before the recording: opened where it is first used", 1);
         match self.emit(OpKind::Open, path, &[bits.into(), 0, handle], Expect::Success) {
             Fate::Played => Meant::Held(Held { node, handle }),
             _ => Meant::Untracked,
@@ -110,9 +113,7 @@ impl Session<'_> {
     }
 
     fn transfer(&mut self, pid: u32, fd: i32, held: Held, call: &Call<'_>) -> Fate {
-        let Some(got) = call.value.and_then(|value| u64::try_from(value).ok()) else {
-            return Fate::Failed;
-        };
+        let Some(got) = moved(call) else { return Fate::Failed };
         let given = match call.name {
             "pread64" | "pwrite64" | "preadv" | "pwritev" => call.last_number(0),
             "preadv2" | "pwritev2" => call.last_number(1).filter(|offset| *offset >= 0),
@@ -137,14 +138,7 @@ impl Session<'_> {
     }
 
     /// Where a read or write takes place.
-    fn start_of(
-        &mut self,
-        pid: u32,
-        fd: i32,
-        held: Held,
-        given: Option<i64>,
-        writes: bool,
-    ) -> u64 {
+    fn start_of(&mut self, pid: u32, fd: i32, held: Held, given: Option<i64>, writes: bool) -> u64 {
         let end = self.tree.nodes[held.node].data.size();
         let open = self.tasks.get(pid, fd).map(|open| (open.offset, open.appends));
         match (open, given) {
@@ -160,7 +154,8 @@ impl Session<'_> {
         let mut fate = Fate::Played;
         loop {
             let now = (len - done).min(piece);
-            let numbers = [held.handle, signed(offset.saturating_add(done)), signed(now), signed(now)];
+            let numbers =
+                [held.handle, signed(offset.saturating_add(done)), signed(now), signed(now)];
             fate = match self.emit_on(OpKind::WriteX, &numbers) {
                 Fate::Played => fate,
                 other => other,
@@ -192,7 +187,8 @@ impl Session<'_> {
         loop {
             let ask = (asked - done.min(asked)).min(piece);
             let want = sure.saturating_sub(done).min(ask);
-            let numbers = [held.handle, signed(offset.saturating_add(done)), signed(ask), signed(want)];
+            let numbers =
+                [held.handle, signed(offset.saturating_add(done)), signed(ask), signed(want)];
             let fate = self.emit_on(OpKind::ReadX, &numbers);
             if fate != Fate::Played {
                 return fate;
@@ -215,10 +211,7 @@ impl Session<'_> {
         if let (Meant::Elsewhere, Meant::Elsewhere) = ends {
             return Fate::Outside;
         }
-        let got = match (call.error, call.value) {
-            (None, Some(got)) => u64::try_from(got).unwrap_or(0),
-            _ => return Fate::Failed,
-        };
+        let Some(got) = moved(call) else { return Fate::Failed };
         if got == 0 {
             // Only the kernel has looked for an end.
             return Fate::Folded;
@@ -373,6 +366,12 @@ impl Session<'_> {
             }
         }
     }
+}
+
+/// How many bytes a call moved; `None` if it failed, or says more than Linux moves in one call.
+fn moved(call: &Call<'_>) -> Option<u64> {
+    let value = call.value.filter(|_| call.error.is_none())?;
+    u64::try_from(value).ok().filter(|moved| *moved < 1 << 31)
 }
 
 /// For a line, where no number is larger.

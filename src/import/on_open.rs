@@ -54,17 +54,13 @@ fn field_words(argument: &[u8]) -> &[u8] {
 }
 
 impl Session<'_> {
-    pub(super) fn open(
-        &mut self,
-        pid: u32,
-        call: &Call<'_>,
-        path: &[u8],
-        path_at: usize,
-    ) -> Fate {
+    pub(super) fn open(&mut self, pid: u32, call: &Call<'_>, path: &[u8], path_at: usize) -> Fate {
         let (how, all) = How::of(call, path_at);
         if call.mentions("O_TMPFILE") {
             self.open_elsewhere(pid, call, how.cloexec);
-            return Fate::Dropped("a file without a name (O_TMPFILE), and all that is done with it");
+            return Fate::Dropped(
+                "a file without a name (O_TMPFILE), and all that is done with it",
+            );
         }
         if let Some(error) = call.error {
             return self.open_missed(path, &how, error);
@@ -140,7 +136,7 @@ impl Session<'_> {
     fn open_missed(&mut self, path: &[u8], how: &How, error: &str) -> Fate {
         let numbers = [how.bits.into(), how.mode, NO_HANDLE];
         let makes = how.has(libc::O_CREAT);
-        let follow = !how.has(libc::O_NOFOLLOW) && !(makes && how.has(libc::O_EXCL));
+        let follow = !(how.has(libc::O_NOFOLLOW) || makes && how.has(libc::O_EXCL));
         let missed = match error {
             "ENOENT" if makes => return self.missing_above(OpKind::Open, path, &numbers),
             "ELOOP" if how.has(libc::O_NOFOLLOW) => {
@@ -158,7 +154,7 @@ impl Session<'_> {
     /// What a descriptor is open on, where another path led to it: there is a link on the way.
     fn learn_link(&mut self, path: &[u8], real: &[u8]) {
         let asked = place::absolute(&self.root, path);
-        if asked == real {
+        if asked == real || !real.starts_with(b"/") {
             return;
         }
         // What both end with lies behind the link.

@@ -68,6 +68,9 @@ impl Session<'_> {
     fn on_file(&mut self, call: &Call<'_>, path: &[u8], at: usize) -> Fate {
         let no_follow = call.mentions("AT_SYMLINK_NOFOLLOW")
             || matches!(call.name, "lstat" | "lstat64" | "lchown" | "readlink" | "readlinkat");
+        // A slash at the end follows a link, too.
+        let slash = text::string(call.argument(at)).is_some_and(|path| path.ends_with(b"/"));
+        let no_follow = no_follow && !slash;
         let mode = call.number(at + 1).unwrap_or(0) & 0o7777;
         let kept = &[-1, -1][..];
         let (kind, numbers): (OpKind, Vec<i64>) = match call.name {
@@ -79,10 +82,10 @@ impl Session<'_> {
             "chmod" | "fchmodat" | "fchmodat2" => (OpKind::Chmod, vec![mode]),
             "chown" | "lchown" | "fchownat" if no_follow => (OpKind::Lchown, kept.to_vec()),
             "chown" | "fchownat" => (OpKind::Chown, kept.to_vec()),
-            "truncate" | "truncate64" => {
-                (OpKind::Truncate, vec![call.number(at + 1).unwrap_or(0)])
+            "truncate" | "truncate64" => (OpKind::Truncate, vec![call.number(at + 1).unwrap_or(0)]),
+            "utime" | "utimes" | "futimesat" | "utimensat" if no_follow => {
+                (OpKind::Lutimes, vec![])
             }
-            "utime" | "utimes" | "futimesat" | "utimensat" if no_follow => (OpKind::Lutimes, vec![]),
             "utime" | "utimes" | "futimesat" | "utimensat" => (OpKind::Utimes, vec![]),
             "statfs" | "statfs64" => (OpKind::QueryFs, vec![1]),
             _ if no_follow => (OpKind::Lstat, vec![]),
@@ -116,7 +119,9 @@ impl Session<'_> {
     fn learn(&mut self, kind: OpKind, node: Id, numbers: &[i64], call: &Call<'_>) -> Option<Fate> {
         match kind {
             OpKind::Stat | OpKind::Lstat => self.looked(node, call),
-            OpKind::Access if numbers[0] as i32 & libc::X_OK != 0 => self.tree.has_mode(node, 0o755),
+            OpKind::Access if numbers[0] as i32 & libc::X_OK != 0 => {
+                self.tree.has_mode(node, 0o755)
+            }
             OpKind::Readlink => {
                 let target = &mut self.tree.nodes[node].kind;
                 let whole = text::string(call.argument(call.arguments.len().saturating_sub(2)));
@@ -231,9 +236,7 @@ impl Session<'_> {
             return self.symlink(pid, call);
         }
         let (old, new) = match call.name {
-            "rename" | "link" => {
-                (self.named(pid, call, None, 0), self.named(pid, call, None, 1))
-            }
+            "rename" | "link" => (self.named(pid, call, None, 0), self.named(pid, call, None, 1)),
             _ => (self.named(pid, call, Some(0), 1), self.named(pid, call, Some(2), 3)),
         };
         let (old, new) = match (old, new) {
@@ -271,9 +274,10 @@ impl Session<'_> {
                 Err(fate) => return fate,
             },
             None => {
-                let made = self.tree.walk(&path, false).map(|spot| {
-                    self.tree.make(&spot, Kind::Link(Some(whole.clone())))
-                });
+                let made = self
+                    .tree
+                    .walk(&path, false)
+                    .map(|spot| self.tree.make(&spot, Kind::Link(Some(whole.clone()))));
                 match made {
                     Ok(Some(_)) => Expect::Success,
                     Ok(None) => return Fate::Order,

@@ -99,7 +99,8 @@ impl<'s> Session<'s> {
         if matches!(call.name, "io_uring_setup" | "io_setup") && call.error.is_none() {
             return Fate::Dropped("io_uring or AIO: strace does not see what goes through it");
         }
-        if PATH_FIRST.contains(&call.name) && matches!(self.named(pid, call, None, 0), Named::In(_)) {
+        if PATH_FIRST.contains(&call.name) && matches!(self.named(pid, call, None, 0), Named::In(_))
+        {
             return Fate::Dropped(WORDLESS);
         }
         for index in 0..call.arguments.len() {
@@ -220,9 +221,7 @@ impl<'s> Session<'s> {
             "ENOENT" => self.tree.refuse(&spot),
             "EEXIST" => self.tree.settle(&spot, Kind::Exists),
             "EISDIR" => self.tree.settle(&spot, Kind::Dir),
-            "ENOTEMPTY" => {
-                self.tree.settle(&spot, Kind::Dir) && self.tree.has_entries(spot.node)
-            }
+            "ENOTEMPTY" => self.tree.settle(&spot, Kind::Dir) && self.tree.has_entries(spot.node),
             "ENOTDIR" => self.not_a_directory(path, follow),
             _ => return Err(Fate::Failed),
         };
@@ -234,9 +233,11 @@ impl<'s> Session<'s> {
         let Ok(spot) = self.tree.walk(path, follow) else { return false };
         if self.tree.has_no_way(&spot) {
             let file = |id: &Id| matches!(self.tree.nodes[*id].kind, Kind::File | Kind::Exists);
-            return spot.above().iter().any(file) && spot.above().iter().all(|id| {
-                self.tree.nodes[*id].kind != Kind::Absent || file(id)
-            });
+            return spot.above().iter().any(file)
+                && spot
+                    .above()
+                    .iter()
+                    .all(|id| self.tree.nodes[*id].kind != Kind::Absent || file(id));
         }
         self.tree.settle(&spot, Kind::File)
     }
@@ -254,8 +255,21 @@ impl<'s> Session<'s> {
 
 /// Calls without a word whose first argument is a path, which may be a relative one.
 const PATH_FIRST: &[&str] = &[
-    "getxattr", "lgetxattr", "setxattr", "lsetxattr", "listxattr", "llistxattr", "removexattr",
-    "lremovexattr", "chroot", "mount", "umount2", "quotactl", "swapon", "swapoff", "acct",
+    "getxattr",
+    "lgetxattr",
+    "setxattr",
+    "lsetxattr",
+    "listxattr",
+    "llistxattr",
+    "removexattr",
+    "lremovexattr",
+    "chroot",
+    "mount",
+    "umount2",
+    "quotactl",
+    "swapon",
+    "swapoff",
+    "acct",
 ];
 
 /// No word in the language.
@@ -272,7 +286,9 @@ pub(super) fn expected(error: &str) -> Expect {
 pub(super) fn lost(lost: Lost) -> Fate {
     match lost {
         Lost::Outside => Fate::Outside,
-        Lost::Blind => Fate::Dropped("through a link of which the recording does not say where it leads"),
+        Lost::Blind => {
+            Fate::Dropped("through a link of which the recording does not say where it leads")
+        }
         Lost::Loop => Fate::Failed,
     }
 }

@@ -1,8 +1,8 @@
 //! Recordings as lines in the order in which calls came back: one file of all processes, or a
 //! file for each of them.
 
-use std::collections::BinaryHeap;
 use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::io::{self, BufRead};
 
 use super::feed::Place;
@@ -64,8 +64,8 @@ fn merge(files: &[(u32, Vec<u8>)], take: &mut dyn FnMut(Place, u32, &[u8])) -> i
     let mut rests: Vec<&[u8]> = files.iter().map(|(_, text)| text.as_slice()).collect();
     let mut numbers = vec![0_u64; files.len()];
     let mut next = BinaryHeap::new();
-    for file in 0..files.len() {
-        if let Some(time) = key(first_line(rests[file]), file)? {
+    for (file, rest) in rests.iter().enumerate() {
+        if let Some(time) = key(first_line(rest), file)? {
             next.push(Reverse((time, file)));
         }
     }

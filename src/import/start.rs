@@ -12,6 +12,8 @@ use crate::op::OpKind;
 
 /// Pieces in which files are filled, in bytes.
 const PIECE: u64 = 1 << 20;
+/// Of a larger file the rest is a hole, in bytes.
+const MOST_FILLED: u64 = 1 << 30;
 /// Handle of a file that is being made.
 const HANDLE: i64 = 1;
 const FILE_MODE: u32 = 0o644;
@@ -65,7 +67,7 @@ impl Start<'_, '_> {
             Kind::Link(_) => self.report.links += 1,
             _ => {
                 self.report.files += 1;
-                self.report.bytes += node.data.start;
+                self.report.bytes = self.report.bytes.saturating_add(node.data.start);
             }
         }
     }
@@ -100,15 +102,18 @@ impl Start<'_, '_> {
         let bits = i64::from(libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC);
         let success = Expect::Success;
         self.printer.op(OpKind::Open, &[name], &[bits, mode, HANDLE], success);
+        let sparse = !node.data.read || size > MOST_FILLED;
         if node.data.read {
             let mut done = 0;
-            while done < size {
-                let len = (size - done).min(PIECE) as i64;
+            let filled = size.min(MOST_FILLED);
+            while done < filled {
+                let len = (filled - done).min(PIECE) as i64;
                 let numbers = [HANDLE, i64::try_from(done).unwrap_or(0), len, len];
                 self.printer.op(OpKind::WriteX, &[], &numbers, success);
                 done += PIECE;
             }
-        } else if size > 0 {
+        }
+        if sparse && size > 0 {
             // Nobody reads it: its size is enough.
             let size = i64::try_from(size).unwrap_or(0);
             self.printer.op(OpKind::Ftruncate, &[], &[HANDLE, size], success);

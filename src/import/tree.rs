@@ -184,9 +184,8 @@ impl Tree {
 
     /// All above it are directories; those that nobody knew of were there from the start.
     pub(super) fn settle_way(&mut self, spot: &Spot) -> bool {
-        let good = |id: &Id| {
-            matches!(self.nodes[*id].kind, Kind::Unknown | Kind::Exists | Kind::Dir)
-        };
+        let good =
+            |id: &Id| matches!(self.nodes[*id].kind, Kind::Unknown | Kind::Exists | Kind::Dir);
         if !spot.above.iter().all(good) {
             return false;
         }

@@ -1,8 +1,8 @@
 //! From a call to an entry of the submission queue.
 
 use io_uring::opcode::{
-    self, Close, FGetXattr, FSetXattr, Fsync, GetXattr, LinkAt, MkDirAt, OpenAt, Read, ReadFixed, RenameAt,
-    Statx, SymlinkAt, UnlinkAt, Write, WriteFixed,
+    self, Close, FGetXattr, FSetXattr, Fsync, GetXattr, LinkAt, MkDirAt, OpenAt, Read, ReadFixed,
+    RenameAt, Statx, SymlinkAt, UnlinkAt, Write, WriteFixed,
 };
 use io_uring::{squeue, types};
 
@@ -141,9 +141,7 @@ fn path_entry(seat: &Seat, slot: &Slot, call: &Call) -> Option<squeue::Entry> {
             entry.flags(flags).build()
         }
         Call::Link => LinkAt::new(at, path(PathSlot::First), at, path(PathSlot::Second)).build(),
-        Call::Symlink => {
-            SymlinkAt::new(at, path(PathSlot::Parent), path(PathSlot::Second)).build()
-        }
+        Call::Symlink => SymlinkAt::new(at, path(PathSlot::Parent), path(PathSlot::Second)).build(),
         _ => return None,
     })
 }

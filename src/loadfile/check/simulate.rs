@@ -10,7 +10,6 @@ use crate::loadfile::names::{SHARED, is_below};
 use crate::loadfile::program::{
     Action, Expect, Expr, HandleRef, Inst, Operand, OperandKind, PathId, Program, Segment,
 };
-use crate::op::OpKind;
 
 /// Loops run one round only when the simulation has become this long: nesting multiplies.
 const MAX_STEPS: u64 = 4_000_000;
@@ -35,12 +34,12 @@ pub(super) fn simulate(program: &Program, maxima: &Maxima, report: &mut Report) 
 
 /// A file: its size, and who still holds it.
 #[derive(Default)]
-struct File {
+pub(super) struct File {
     size: u64,
     /// Whether all clients of a disk mean the same file by its name.
     shared: bool,
     /// How many names it has.
-    names: u32,
+    pub(super) names: u32,
     open: u32,
 }
 
@@ -69,15 +68,15 @@ struct How {
 /// What a handle refers to: a file, or `None` for a directory.
 type Target = Option<usize>;
 
-struct Disk<'a> {
+pub(super) struct Disk<'a> {
     program: &'a Program,
     maxima: &'a Maxima,
     /// Paths as text.
-    names: Vec<Vec<u8>>,
-    files: Vec<File>,
-    named: BTreeMap<Vec<u8>, usize>,
-    dirs: BTreeSet<Vec<u8>>,
-    handles: HashMap<i64, Target>,
+    pub(super) names: Vec<Vec<u8>>,
+    pub(super) files: Vec<File>,
+    pub(super) named: BTreeMap<Vec<u8>, usize>,
+    pub(super) dirs: BTreeSet<Vec<u8>>,
+    pub(super) handles: HashMap<i64, Target>,
     registers: Vec<i64>,
     live: Live,
     /// What of it is the client's own, and what is shared.
@@ -167,7 +166,7 @@ impl<'a> Disk<'a> {
         }
     }
 
-    fn name(&self, path: PathId) -> Vec<u8> {
+    pub(super) fn name(&self, path: PathId) -> Vec<u8> {
         self.names[path.0 as usize].clone()
     }
 
@@ -213,41 +212,6 @@ impl<'a> Disk<'a> {
             _ => {}
         }
         self.handles_max = self.handles_max.max(self.handles.len());
-    }
-
-    /// What changes sizes or names.
-    fn one_call(&mut self, inst: &Inst, numbers: [i64; 4]) {
-        match (inst.action, inst.op) {
-            (Action::OnPath { path, .. }, Some(OpKind::Truncate)) => {
-                if let Some(&file) = self.named.get(&self.names[path.0 as usize]) {
-                    self.set_size(file, unsigned(numbers[0]));
-                }
-            }
-            (Action::OnPath { path, .. }, Some(OpKind::Mkdirat)) => {
-                self.dirs.insert(self.name(path));
-            }
-            (Action::OnPath { path, .. }, Some(OpKind::Unlinkat)) => {
-                let name = self.name(path);
-                if self.dirs.contains(&name) { self.deltree(name) } else { self.unlink(&name) }
-            }
-            (Action::OnPaths { path, second, .. }, Some(OpKind::Renameat)) => {
-                self.rename(self.name(path), self.name(second));
-            }
-            (Action::OnPaths { path, second, .. }, Some(OpKind::Link)) => {
-                if let Some(&file) = self.named.get(&self.names[path.0 as usize]) {
-                    self.files[file].names += 1;
-                    self.named.insert(self.name(second), file);
-                }
-            }
-            (_, Some(OpKind::Ftruncate)) => self.cut(numbers[0], unsigned(numbers[1])),
-            (_, Some(OpKind::Fallocate))
-                if numbers[1] & !i64::from(libc::FALLOC_FL_ZERO_RANGE) == 0 =>
-            {
-                let end = unsigned(numbers[2]).saturating_add(unsigned(numbers[3]));
-                self.grow(numbers[0], end);
-            }
-            _ => {}
-        }
     }
 
     /// The numbers of an action by their position on the line.
@@ -324,7 +288,7 @@ impl<'a> Disk<'a> {
             && self.program.path(path).0.iter().all(one_name)
     }
 
-    fn set_size(&mut self, file: usize, size: u64) {
+    pub(super) fn set_size(&mut self, file: usize, size: u64) {
         self.resize(file, size);
         self.largest = self.largest.max(size);
     }
@@ -349,13 +313,7 @@ impl<'a> Disk<'a> {
         open.into_iter().for_each(|handle| self.close(handle));
     }
 
-    fn cut(&mut self, handle: i64, size: u64) {
-        if let Some(&Some(file)) = self.handles.get(&handle) {
-            self.set_size(file, size);
-        }
-    }
-
-    fn grow(&mut self, handle: i64, end: u64) {
+    pub(super) fn grow(&mut self, handle: i64, end: u64) {
         let Some(Some(file)) = self.handles.get(&handle) else {
             return;
         };
@@ -372,14 +330,14 @@ impl<'a> Disk<'a> {
         }
     }
 
-    fn unlink(&mut self, name: &[u8]) {
+    pub(super) fn unlink(&mut self, name: &[u8]) {
         if let Some(file) = self.named.remove(name) {
             self.files[file].names = self.files[file].names.saturating_sub(1);
             self.release(file);
         }
     }
 
-    fn rename(&mut self, old: Vec<u8>, new: Vec<u8>) {
+    pub(super) fn rename(&mut self, old: Vec<u8>, new: Vec<u8>) {
         if old == new {
             return;
         }
@@ -396,7 +354,7 @@ impl<'a> Disk<'a> {
         }
     }
 
-    fn deltree(&mut self, root: Vec<u8>) {
+    pub(super) fn deltree(&mut self, root: Vec<u8>) {
         for name in below(&self.named, &root) {
             self.unlink(&name);
         }
@@ -411,6 +369,6 @@ fn below(named: &BTreeMap<Vec<u8>, usize>, root: &[u8]) -> Vec<Vec<u8>> {
     names.take_while(|name| is_below(name, root)).cloned().collect()
 }
 
-fn unsigned(value: i64) -> u64 {
+pub(super) fn unsigned(value: i64) -> u64 {
     u64::try_from(value).unwrap_or(0)
 }
