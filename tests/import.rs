@@ -88,7 +88,7 @@ fn a_family_of_processes_by_hand() {
     ];
     assert_eq!(start, expected_start);
     let expected = [
-        "open \"~/log\" O_RDWR|O_CLOEXEC 000 1 NT_STATUS_OK",
+        "open \"~/log\" O_RDWR|O_CLOEXEC 0000 1 NT_STATUS_OK",
         "fstat 1 NT_STATUS_OK",
         "ReadX 1 0 100 100 NT_STATUS_OK",
         "ReadX 1 100 100 100 NT_STATUS_OK",

@@ -21,8 +21,6 @@ mod some_paths;
 mod values;
 
 #[cfg(test)]
-mod names_tests;
-#[cfg(test)]
 mod tests;
 
 pub use drive::{Client, ClientSetup};

@@ -1,5 +1,7 @@
 //! The exact calls of each operation, as `strace` shows them of dbench 4 on Debian 12.
 
+mod names;
+
 use super::{Client, ClientReport, ClientSetup, ErrorLog};
 use crate::engine::{Control, Errno, Reply, ScriptedEngine, SlotLayout};
 use crate::fault::Fault;
@@ -9,17 +11,13 @@ use crate::op::OpKind;
 use crate::plan::Load;
 
 const ENOENT: Reply = Reply::Now(Err(Errno(2)));
-pub(super) const OK: Reply = Reply::Now(Ok(0));
-pub(super) const fn fd(number: u64) -> Reply {
+const OK: Reply = Reply::Now(Ok(0));
+const fn fd(number: u64) -> Reply {
     Reply::Now(Ok(number))
 }
 
 /// One pass of a loadfile over scripted answers: the calls, the client's report, the first errors.
-pub(super) fn replay(
-    text: &str,
-    load: Load,
-    replies: Vec<Reply>,
-) -> (Vec<String>, ClientReport, ErrorLog) {
+fn replay(text: &str, load: Load, replies: Vec<Reply>) -> (Vec<String>, ClientReport, ErrorLog) {
     let program = parse_bytes("test", text.as_bytes(), &Options::default()).unwrap().program;
     let load = Load { passes: Some(1), ..load };
     let layout = SlotLayout {

@@ -1,6 +1,6 @@
 //! Words that are one system call on names: the calls that a client makes for them.
 
-use super::tests::{OK, fd, replay};
+use super::{OK, fd, replay};
 use crate::plan::Load;
 
 /// The rest of them, by hand; the text of a link is the way from it to its target.
