@@ -9,7 +9,7 @@
 //! 4 client   runs a Program over an Engine
 //! 3 engine   executes Calls: sync, uring, hybrid, null, scripted
 //! 2 plan, host, audit              the immutable run configuration; this host's mounts and limits; permissions
-//! 1 loadfile, metrics, stats       pure
+//! 1 loadfile, import, metrics, stats    pure
 //! 0 op, fault, errno, units
 //! ```
 
@@ -22,6 +22,7 @@ pub mod errno;
 pub mod fault;
 pub mod front;
 pub mod host;
+pub mod import;
 pub mod loadfile;
 pub mod matrix;
 pub mod metrics;

@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::compare::CompareArgs;
 use super::conditions::ConditionArgs;
+use super::import::ImportArgs;
 use super::matrix::{EXAMPLES, MORE, MatrixArgs};
 use super::preset::PresetArgs;
 use super::report::ReportArgs;
@@ -43,6 +44,8 @@ pub(super) enum Command {
     Report(ReportArgs),
     /// Parse a loadfile and say what one pass of it does
     Check(CheckArgs),
+    /// Make a loadfile of a recording of system calls
+    Import(ImportArgs),
     /// Say which permission check each component of a path takes, for a user
     Audit(AuditArgs),
     /// Set mount options back that a killed run has left changed

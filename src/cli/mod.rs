@@ -6,6 +6,7 @@ mod check;
 mod compare;
 mod conditions;
 mod draft;
+mod import;
 mod matrix;
 mod matrix_preset;
 mod preset;
@@ -52,6 +53,7 @@ pub fn main() -> ExitCode {
         Command::Check(args) => check::check(&args),
         Command::Compare(args) => compare::compare(*args),
         Command::Report(args) => report::report(args),
+        Command::Import(args) => import::import(&args),
         Command::Restore => restore::restore(),
         Command::Matrix(matrix) if role.is_some() => {
             quiet_pool_panics();
@@ -68,6 +70,7 @@ fn writes_to_stdout(command: &Command) -> bool {
     match command {
         Command::Audit(_) | Command::Check(_) | Command::Compare(_) | Command::Restore => true,
         Command::Report(args) => args.out.is_none(),
+        Command::Import(args) => args.writes_to_stdout(),
         Command::Run(run) => run.result.out.is_none() && !run.safety.dry_run,
         Command::Matrix(matrix) => {
             let file = matrix.result.out.is_some() || matrix.resumes();

@@ -6,7 +6,7 @@ use crate::engine::{Call, CallResult, ClientIndex, Control, Engine, now_ns};
 use crate::fault::Fault;
 use crate::loadfile::Program;
 use crate::loadfile::program::{Inst, PathId};
-use crate::metrics::{Sample, Shard};
+use crate::metrics::{Sample, Shard, Tally};
 use crate::op::OpKind;
 use crate::plan::{Data, Load};
 
@@ -117,7 +117,7 @@ impl<'a, E: Engine> Client<'a, E> {
             pass_start: 0,
             pass_ops: 0,
             pass_missed: 0,
-            tallies: Box::default(),
+            tallies: Box::new([Tally::default(); OpKind::COUNT]),
             while_all_active: None,
             warmup_errors: 0,
             late_ops: 0,

@@ -63,6 +63,9 @@ impl<E: Engine> Client<'_, E> {
                 self.open_with(inst, path, (flags, mode), handle).await
             }
             Action::OnPath { path, numbers } => self.one_call(inst, path, numbers).await,
+            Action::OnPaths { path, second, number } => {
+                self.one_call_on_two(inst, [path, second], number).await
+            }
             Action::OnHandle { handle, numbers } => {
                 self.one_call_on_handle(inst, handle, numbers).await
             }

@@ -2,6 +2,7 @@
 
 use crate::engine::{Call, Engine, Errno, PathSlot, RawFd};
 use crate::loadfile::program::{Expect, HandleRef, Inst, Operand, PathId};
+use crate::op::OpKind;
 
 use super::Client;
 use super::handles::{HandleSlot, Handles, Open};
@@ -20,6 +21,25 @@ impl<E: Engine> Client<'_, E> {
         self.record(inst, &numbers);
         self.render(path, PathSlot::First);
         self.make(inst, NO_FD, numbers.map(|number| number as u64)).await
+    }
+
+    /// The call that the operation is, on two paths.
+    pub(super) async fn one_call_on_two(
+        &mut self,
+        inst: &Inst,
+        [first, second]: [PathId; 2],
+        operand: Operand,
+    ) -> Outcome {
+        let number = self.values.get(self.setup.program, operand);
+        self.record(inst, &[number]);
+        self.render(first, PathSlot::First);
+        self.render(second, PathSlot::Second);
+        if inst.op == Some(OpKind::Symlink) {
+            let mut slot = self.engine.slot(self.index);
+            let slot = &mut *slot;
+            slot.parent.set_way(&slot.second, &slot.first);
+        }
+        self.make(inst, NO_FD, [number as u64, 0, 0]).await
     }
 
     /// The call that the operation is, on a handle.

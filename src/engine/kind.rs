@@ -14,6 +14,16 @@ impl Call {
             CallKind::Fstat => Self::Fstat(fd),
             CallKind::Fsync => Self::Fsync(fd),
             CallKind::Fdatasync => Self::Fdatasync(fd),
+            CallKind::Getdents => Self::Getdents(fd),
+            CallKind::Mkdir => Self::Mkdir { path: PathSlot::First, mode: numbers[0] as u32 },
+            CallKind::Unlink if numbers[0] as i32 & libc::AT_REMOVEDIR != 0 => {
+                Self::Rmdir(PathSlot::First)
+            }
+            CallKind::Unlink => Self::Unlink(PathSlot::First),
+            CallKind::Renameat => Self::Renameat { flags: numbers[0] as u32 },
+            CallKind::Link => Self::Link,
+            CallKind::Symlink => Self::Symlink,
+            CallKind::Readlink => Self::Readlink(PathSlot::First),
             kind => Self::Simple { kind, fd, numbers },
         }
     }
@@ -34,6 +44,10 @@ impl Call {
             Self::Rmdir(_) => CallKind::Rmdir,
             Self::Unlink(_) => CallKind::Unlink,
             Self::Rename => CallKind::Rename,
+            Self::Renameat { .. } => CallKind::Renameat,
+            Self::Link => CallKind::Link,
+            Self::Symlink => CallKind::Symlink,
+            Self::Readlink(_) => CallKind::Readlink,
             Self::Deltree(_) => CallKind::Deltree,
             Self::Read { .. } => CallKind::Read,
             Self::Write { .. } => CallKind::Write,
@@ -73,7 +87,7 @@ impl Way {
 }
 
 /// What an engine did, by kind of call.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traffic {
     /// Calls by kind and [`Way`].
     pub calls: [[u64; Way::COUNT]; CallKind::COUNT],
@@ -85,6 +99,18 @@ pub struct Traffic {
     pub waited_ns: u64,
     /// Limit of kernel workers of the ring, as it is in force.
     pub io_wq_max: Option<u32>,
+}
+
+impl Default for Traffic {
+    fn default() -> Self {
+        Self {
+            calls: [[0; Way::COUNT]; CallKind::COUNT],
+            enters: 0,
+            overflow: 0,
+            waited_ns: 0,
+            io_wq_max: None,
+        }
+    }
 }
 
 impl Traffic {

@@ -100,6 +100,17 @@ pub enum Call {
     Unlink(PathSlot),
     /// `rename` of [`PathSlot::First`] to [`PathSlot::Second`].
     Rename,
+    /// The same with flags.
+    Renameat {
+        /// `RENAME_*` flags.
+        flags: u32,
+    },
+    /// `link` of [`PathSlot::First`] as [`PathSlot::Second`].
+    Link,
+    /// `symlink` at [`PathSlot::Second`], with the text in [`PathSlot::Parent`].
+    Symlink,
+    /// `readlink` into [`Slot::dir`].
+    Readlink(PathSlot),
     /// Removal of a whole tree; counts what it removed. A missing one is no error.
     Deltree(PathSlot),
     /// `pread` of `len` bytes into [`Slot::read`].

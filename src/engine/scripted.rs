@@ -64,6 +64,14 @@ impl ScriptedEngine {
             Call::Lock { fd, offset, len, lock } => {
                 format!("{} {fd} {offset} {len}", if lock { "lock" } else { "unlock" })
             }
+            Call::Renameat { flags } => {
+                format!("renameat {} {} {flags}", path(PathSlot::First), path(PathSlot::Second))
+            }
+            Call::Link => format!("link {} {}", path(PathSlot::First), path(PathSlot::Second)),
+            Call::Symlink => {
+                format!("symlink {} {}", path(PathSlot::Parent), path(PathSlot::Second))
+            }
+            Call::Readlink(which) => format!("readlink {}", path(which)),
             Call::Futimens { fd, atime_s, mtime_s } => format!("futimens {fd} {atime_s} {mtime_s}"),
             Call::Close(fd) => format!("close {fd}"),
             Call::Fsync(fd) => format!("fsync {fd}"),

@@ -51,7 +51,8 @@ impl Slot {
         Self {
             first: path(),
             second: path(),
-            parent: path(),
+            // Also holds the text of symbolic links: three bytes a component to go up, then a path.
+            parent: PathBuffer::new(&layout.prefix, 3 * layout.max_path),
             root: path(),
             directory: layout.directory,
             // Zeroed allocations: pages that no call touches take no memory.

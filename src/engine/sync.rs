@@ -1,6 +1,7 @@
 //! The blocking engine: one client a thread, plain system calls. dbench's own shape.
 
 use std::cell::{RefCell, RefMut};
+use std::ffi::CStr;
 
 use super::{
     Call, CallResult, ClientIndex, Control, Engine, PathSlot, Slot, SlotLayout, Step, sys,
@@ -68,6 +69,19 @@ pub(super) fn execute(slot: &mut Slot, call: Call) -> CallResult {
             slot.path(PathSlot::First).as_c_str(),
             slot.path(PathSlot::Second).as_c_str(),
         ),
+        Call::Renameat { flags } => {
+            let (old, new) = both(slot);
+            sys::renameat(at, old, new, flags)
+        }
+        Call::Link => {
+            let (old, new) = both(slot);
+            sys::link(at, old, new)
+        }
+        Call::Symlink => sys::symlink(at, slot.path(PathSlot::Parent).as_c_str(), both(slot).1),
+        Call::Readlink(PathSlot::Second) => {
+            sys::readlink(at, slot.second.as_c_str(), &mut slot.dir)
+        }
+        Call::Readlink(_) => sys::readlink(at, slot.first.as_c_str(), &mut slot.dir),
         Call::Futimens { fd, atime_s, mtime_s } => sys::futimens(fd, atime_s, mtime_s),
         Call::Lock { fd, offset, len, lock } => sys::lock(fd, offset, len, lock),
         Call::Deltree(path) => sys::deltree(at, slot.path(path).as_c_str()),
@@ -79,6 +93,10 @@ pub(super) fn execute(slot: &mut Slot, call: Call) -> CallResult {
         }
         Call::Sleep { .. } | Call::Await { .. } => Ok(0),
     }
+}
+
+fn both(slot: &Slot) -> (&CStr, &CStr) {
+    (slot.path(PathSlot::First).as_c_str(), slot.path(PathSlot::Second).as_c_str())
 }
 
 #[inline]

@@ -244,6 +244,7 @@ impl<'a> Compiler<'a> {
             kind if kind.row().paths.is_empty() => {
                 Action::OnHandle { handle: self.handles.get(a), numbers: [b, c, d] }
             }
+            kind if kind.row().paths.len() == 2 => Action::OnPaths { path, second: new, number: a },
             _ => Action::OnPath { path, numbers: [a, b, c] },
         }
     }

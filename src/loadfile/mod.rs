@@ -11,6 +11,7 @@
 
 pub mod ast;
 mod bounds;
+pub mod build;
 pub mod builtin;
 pub mod check;
 mod compile;

@@ -69,6 +69,14 @@ impl<'t> NameTable<'t> {
         Ok(id)
     }
 
+    /// The path of a text that is no token of a line; `None` when it is none.
+    pub(super) fn built(&mut self, text: &[u8]) -> Option<PathId> {
+        if let Some(&id) = self.meant.get(text) {
+            return Some(id);
+        }
+        self.add(text, 0).ok()
+    }
+
     fn add(&mut self, text: &[u8], at: usize) -> LineResult<PathId> {
         if text.len() > MAX_PATH {
             return fault(

@@ -234,6 +234,15 @@ pub enum Action {
         /// Its numbers; those that its row does not have are 0.
         numbers: [Operand; 3],
     },
+    /// The one call that the operation is, on two paths.
+    OnPaths {
+        /// The first path.
+        path: PathId,
+        /// The second path.
+        second: PathId,
+        /// Its number, 0 if it has none.
+        number: Operand,
+    },
     /// The one call that the operation is, on a handle.
     OnHandle {
         /// The handle.

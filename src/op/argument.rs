@@ -26,6 +26,8 @@ pub enum Role {
     Flags(&'static Flags),
     /// Permission bits, in octal; never a number that is computed.
     Mode,
+    /// A user's or group's number, -1 for as it is.
+    Id,
     /// Read and forgotten, as dbench does.
     Ignored,
 }
@@ -41,6 +43,7 @@ impl Role {
             Self::Disposition => (0, 5),
             Self::Flags(flags) => (0, flags.all()),
             Self::Mode => (0, 0o7777),
+            Self::Id => (-1, u32::MAX as i64 - 1),
         }
     }
 }

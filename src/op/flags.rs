@@ -35,6 +35,35 @@ pub static OPEN: Flags = Flags {
     choice: (&["O_RDONLY", "O_WRONLY", "O_RDWR"], libc::O_ACCMODE),
 };
 
+/// What `unlinkat` takes.
+pub static UNLINK: Flags =
+    Flags { names: &[("AT_REMOVEDIR", libc::AT_REMOVEDIR)], choice: (NOTHING, 0) };
+
+/// What `renameat2` takes.
+pub static RENAME: Flags = Flags {
+    names: &[
+        ("RENAME_NOREPLACE", libc::RENAME_NOREPLACE as i32),
+        ("RENAME_EXCHANGE", libc::RENAME_EXCHANGE as i32),
+    ],
+    choice: (NOTHING, 0),
+};
+
+/// What `fallocate` takes.
+pub static FALLOCATE: Flags = Flags {
+    names: &[
+        ("FALLOC_FL_KEEP_SIZE", libc::FALLOC_FL_KEEP_SIZE),
+        ("FALLOC_FL_PUNCH_HOLE", libc::FALLOC_FL_PUNCH_HOLE),
+        ("FALLOC_FL_COLLAPSE_RANGE", libc::FALLOC_FL_COLLAPSE_RANGE),
+        ("FALLOC_FL_ZERO_RANGE", libc::FALLOC_FL_ZERO_RANGE),
+        ("FALLOC_FL_INSERT_RANGE", libc::FALLOC_FL_INSERT_RANGE),
+        ("FALLOC_FL_UNSHARE_RANGE", libc::FALLOC_FL_UNSHARE_RANGE),
+    ],
+    choice: (NOTHING, 0),
+};
+
+/// No flag at all, as strace and C spell it.
+const NOTHING: &[&str] = &["0"];
+
 impl Flags {
     /// All bits.
     #[must_use]

@@ -66,6 +66,64 @@ fn strace_sees_one_call_for_each_line() {
     }
 }
 
+/// The rest of the words, as docs/loadfile.md states them.
+#[test]
+fn strace_sees_one_call_for_each_name() {
+    or_skip!(need_strace());
+    let file = "/clients/client1/a";
+    let lines = format!(
+        "mkdirat {file} 0750 NT_STATUS_OK\nopen {file}/f O_RDWR|O_CREAT 0600 1 NT_STATUS_OK\n\
+         ftruncate 1 4096 NT_STATUS_OK\nfallocate 1 FALLOC_FL_KEEP_SIZE 4096 4096 NT_STATUS_OK\n\
+         futimes 1 NT_STATUS_OK\nfchown 1 -1 -1 NT_STATUS_OK\nlink {file}/f {file}/g NT_STATUS_OK\n\
+         link {file}/f {file}/g EEXIST\nrenameat2 {file}/g {file}/h RENAME_NOREPLACE NT_STATUS_OK\n\
+         symlink {file}/h {file}/l NT_STATUS_OK\nreadlink {file}/l NT_STATUS_OK\n\
+         readlink {file}/h EINVAL\nutimes {file}/l NT_STATUS_OK\nlutimes {file}/l NT_STATUS_OK\n\
+         chown {file}/l -1 -1 NT_STATUS_OK\nlchown {file}/l -1 -1 NT_STATUS_OK\nstat {file}/l NT_STATUS_OK\n\
+         open {file} O_RDONLY|O_DIRECTORY 0 2 NT_STATUS_OK\ngetdents 2 NT_STATUS_OK\n\
+         lseek 2 0 NT_STATUS_OK\nClose 2 NT_STATUS_OK\nunlinkat {file} AT_REMOVEDIR ENOTEMPTY\n\
+         unlinkat {file}/h 0 NT_STATUS_OK\nstat {file}/l ENOENT\nDeltree {file} NT_STATUS_OK"
+    );
+    let expected = [
+        ("mkdir", "0750) = 0"),
+        ("openat(", "O_RDWR|O_CREAT, 0600) = "),
+        ("ftruncate(", ", 4096) = 0"),
+        ("fallocate(", "FALLOC_FL_KEEP_SIZE, 4096, 4096) = 0"),
+        ("utimensat(", ", NULL, NULL, 0) = 0"),
+        ("fchown(", ", -1, -1) = 0"),
+        ("linkat(", "client0/a/g\", 0) = 0"),
+        ("linkat(", "= -1 EEXIST"),
+        ("renameat2(", ", RENAME_NOREPLACE) = 0"),
+        ("symlinkat(\"h\"", "client0/a/l\") = 0"),
+        ("readlinkat(", "\"h\", 32768) = 1"),
+        ("readlinkat(", "= -1 EINVAL"),
+        ("utimensat(", ", NULL, 0) = 0"),
+        ("utimensat(", ", NULL, AT_SYMLINK_NOFOLLOW) = 0"),
+        ("fchownat(", ", -1, -1, 0) = 0"),
+        ("fchownat(", ", -1, -1, AT_SYMLINK_NOFOLLOW) = 0"),
+        ("newfstatat(", ", 0) = 0"),
+        ("openat(", "O_RDONLY|O_DIRECTORY) = "),
+        ("getdents64(", ", 32768) = "),
+        ("lseek(", ", 0, SEEK_SET) = 0"),
+        ("close(", ") = 0"),
+    ];
+    for path in ["absolute", "cwd", "dirfd"] {
+        let disk = temp_disk();
+        let calls = Calls::of_lines(&lines, &format!("--path {path}"), disk.path());
+        let own = |call: &&String| call.contains("client0/a");
+        let made: Vec<String> = calls
+            .0
+            .iter()
+            .filter(own)
+            .map(|call| call.split_whitespace().collect::<Vec<_>>().join(" "))
+            .collect();
+        for ((start, end), call) in expected.iter().zip(&made) {
+            let call = call.replace("|O_LARGEFILE", "");
+            assert!(call.starts_with(start) && call.contains(end), "{path}: {call}: {start} {end}");
+        }
+        assert!(made[expected.len()].contains("= -1 ENOTEMPTY"), "{path}: {made:#?}");
+    }
+}
+
 /// The same figures that fstat of another program sees.
 #[test]
 fn files_are_as_they_were_asked_for() {

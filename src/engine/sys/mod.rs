@@ -198,6 +198,40 @@ pub fn rename(at: Directory, old: &CStr, new: &CStr) -> CallResult {
     }
 }
 
+/// The descriptor that `*at` calls start from.
+#[inline]
+fn start(at: Directory) -> BorrowedFd<'static> {
+    match at {
+        Directory::Cwd => fs::CWD,
+        Directory::Fd(fd) => lend(fd),
+    }
+}
+
+/// `renameat2`.
+#[inline]
+pub fn renameat(at: Directory, old: &CStr, new: &CStr, flags: u32) -> CallResult {
+    let flags = fs::RenameFlags::from_bits_retain(flags);
+    done(fs::renameat_with(start(at), old, start(at), new, flags))
+}
+
+/// `linkat`; a symbolic link is linked itself.
+#[inline]
+pub fn link(at: Directory, old: &CStr, new: &CStr) -> CallResult {
+    done(fs::linkat(start(at), old, start(at), new, fs::AtFlags::empty()))
+}
+
+/// `symlinkat`.
+#[inline]
+pub fn symlink(at: Directory, text: &CStr, path: &CStr) -> CallResult {
+    done(fs::symlinkat(text, start(at), path))
+}
+
+/// `readlinkat`: bytes of `buffer` that were filled.
+#[inline]
+pub fn readlink(at: Directory, path: &CStr, buffer: &mut [u8]) -> CallResult {
+    count(fs::readlinkat_raw(start(at), path, buffer))
+}
+
 /// `pread`.
 #[inline]
 pub fn pread(fd: RawFd, buffer: &mut [u8], offset: u64) -> CallResult {

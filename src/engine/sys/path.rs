@@ -66,6 +66,33 @@ impl PathBuffer {
         self.push(&whole[..slash.max(1).min(whole.len())]);
     }
 
+    /// Becomes the way from the directory of `link` to `target`, both below the same prefix: what a
+    /// symbolic link there has to say. It means the same wherever the prefix starts.
+    pub fn set_way(&mut self, link: &Self, target: &Self) {
+        let (from, to) = (link.tail(), target.tail());
+        let same = from.iter().zip(to).take_while(|(a, b)| a == b).count();
+        // Up to the last slash that both have: what follows it differs.
+        let slash = |path: &[u8]| path[..same.min(path.len())].iter().rposition(|b| *b == b'/');
+        let common = if to.len() == same && from.get(same) == Some(&b'/') {
+            // The target is a directory above the link.
+            same
+        } else {
+            slash(from).unwrap_or(0)
+        };
+        let ups = from[common..].iter().filter(|byte| **byte == b'/').count().saturating_sub(1);
+        self.len = 0;
+        for _ in 0..ups {
+            self.push(b"../");
+        }
+        let rest = to.get(common..).unwrap_or_default();
+        self.push(rest.strip_prefix(b"/").unwrap_or(rest));
+        match (self.len, self.as_bytes().last()) {
+            (0, _) => self.push(b"."),
+            (_, Some(b'/')) => self.truncate(self.len - 1),
+            _ => {}
+        }
+    }
+
     /// The path for a system call.
     #[inline]
     #[must_use]
@@ -81,6 +108,31 @@ impl PathBuffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// As `ln -sr` of coreutils makes them.
+    #[test]
+    fn the_way_from_a_link_to_its_target() {
+        for (link, target, way) in [
+            ("/c/a", "/c/b", "b"),
+            ("/c/d/a", "/c/b", "../b"),
+            ("/c/d/a", "/c/d2", "../d2"),
+            ("/c/d/e/a", "/c", "../.."),
+            ("/c/d/e/a", "/c/d/e", "."),
+            ("/c/a", "/c/a/b", "a/b"),
+            ("/c/a", "/x/y/z", "../x/y/z"),
+            ("/a", "/a", "a"),
+            ("/c/ab", "/c/a", "a"),
+        ] {
+            let path = |text: &str| {
+                let mut path = PathBuffer::new(b"/mnt", 30);
+                path.push(text.as_bytes());
+                path
+            };
+            let mut text = path("");
+            text.set_way(&path(link), &path(target));
+            assert_eq!(text.as_c_str().to_str().unwrap(), way, "{link} {target}");
+        }
+    }
 
     #[test]
     fn renders_behind_the_prefix() {

@@ -14,6 +14,12 @@ enum On {
     Path,
     /// The descriptor.
     Fd,
+    /// The directory, the path and two numbers, then this flag.
+    AtWith(libc::c_int),
+    /// The directory, the path and one number, then this flag.
+    AtThen(libc::c_int),
+    /// The descriptor and no path at all.
+    FdAt,
 }
 
 /// How the kernel is asked. Only calls that take nothing else, and write to no memory of ours.
@@ -23,6 +29,17 @@ fn spelling(kind: CallKind) -> Option<(libc::c_long, On)> {
         CallKind::Chmod => (libc::SYS_fchmodat, On::At),
         CallKind::Fchmod => (libc::SYS_fchmod, On::Fd),
         CallKind::Truncate => (libc::SYS_truncate, On::Path),
+        CallKind::Ftruncate => (libc::SYS_ftruncate, On::Fd),
+        CallKind::Fallocate => (libc::SYS_fallocate, On::Fd),
+        // Its third number is 0: SEEK_SET.
+        CallKind::Lseek => (libc::SYS_lseek, On::Fd),
+        // Times that are not given are now.
+        CallKind::Utimes => (libc::SYS_utimensat, On::At),
+        CallKind::Lutimes => (libc::SYS_utimensat, On::AtThen(libc::AT_SYMLINK_NOFOLLOW)),
+        CallKind::Futimes => (libc::SYS_utimensat, On::FdAt),
+        CallKind::Chown => (libc::SYS_fchownat, On::At),
+        CallKind::Lchown => (libc::SYS_fchownat, On::AtWith(libc::AT_SYMLINK_NOFOLLOW)),
+        CallKind::Fchown => (libc::SYS_fchown, On::Fd),
         _ => return None,
     })
 }
@@ -45,11 +62,15 @@ pub fn simple(
         (Directory::Fd(fd), _) => fd,
     };
     // SAFETY: `spelling` has only calls that read what `on` says and numbers: the path ends with a NUL
-    // and lives past the call, and the kernel writes to no memory of ours. What is no descriptor is
+    // and lives past the call, and the kernel writes to no memory of ours. The one pointer that is
+    // spelled as a number, the times of utimensat, is 0: its words have no number. What is no descriptor is
     // answered with EBADF.
     raw(unsafe {
         match on {
             On::At => libc::syscall(number, directory, path, a, b, c),
+            On::AtThen(flag) => libc::syscall(number, directory, path, a, flag),
+            On::AtWith(flag) => libc::syscall(number, directory, path, a, b, flag),
+            On::FdAt => libc::syscall(number, fd, std::ptr::null::<libc::c_char>(), a, b),
             On::Path => libc::syscall(number, path, a, b, c),
             On::Fd => libc::syscall(number, fd, a, b, c),
         }

@@ -1,8 +1,8 @@
 //! From a call to an entry of the submission queue.
 
 use io_uring::opcode::{
-    self, Close, FGetXattr, FSetXattr, Fsync, GetXattr, MkDirAt, OpenAt, Read, ReadFixed, RenameAt,
-    Statx, UnlinkAt, Write, WriteFixed,
+    self, Close, FGetXattr, FSetXattr, Fsync, GetXattr, LinkAt, MkDirAt, OpenAt, Read, ReadFixed,
+    RenameAt, Statx, SymlinkAt, UnlinkAt, Write, WriteFixed,
 };
 use io_uring::{squeue, types};
 
@@ -20,6 +20,8 @@ pub(super) const OPCODES: &[u8] = &[
     MkDirAt::CODE,
     UnlinkAt::CODE,
     RenameAt::CODE,
+    LinkAt::CODE,
+    SymlinkAt::CODE,
     Read::CODE,
     Write::CODE,
     ReadFixed::CODE,
@@ -43,7 +45,9 @@ pub(super) const fn opcode_of(call: &Call) -> Option<u8> {
         Call::Close(_) => Close::CODE,
         Call::Mkdir { .. } => MkDirAt::CODE,
         Call::Rmdir(_) | Call::Unlink(_) => UnlinkAt::CODE,
-        Call::Rename => RenameAt::CODE,
+        Call::Rename | Call::Renameat { .. } => RenameAt::CODE,
+        Call::Link => LinkAt::CODE,
+        Call::Symlink => SymlinkAt::CODE,
         Call::Read { .. } => Read::CODE,
         Call::Write { .. } => Write::CODE,
         Call::Fsync(_) | Call::Fdatasync(_) => Fsync::CODE,
@@ -53,6 +57,7 @@ pub(super) const fn opcode_of(call: &Call) -> Option<u8> {
         Call::Deltree(_)
         | Call::Getdents(_)
         | Call::Statfs(_)
+        | Call::Readlink(_)
         | Call::Futimens { .. }
         | Call::Lock { .. }
         | Call::Simple { .. }
@@ -131,6 +136,12 @@ fn path_entry(seat: &Seat, slot: &Slot, call: &Call) -> Option<squeue::Entry> {
         Call::Rename => {
             RenameAt::new(at, path(PathSlot::First), at, path(PathSlot::Second)).build()
         }
+        Call::Renameat { flags } => {
+            let entry = RenameAt::new(at, path(PathSlot::First), at, path(PathSlot::Second));
+            entry.flags(flags).build()
+        }
+        Call::Link => LinkAt::new(at, path(PathSlot::First), at, path(PathSlot::Second)).build(),
+        Call::Symlink => SymlinkAt::new(at, path(PathSlot::Parent), path(PathSlot::Second)).build(),
         _ => return None,
     })
 }

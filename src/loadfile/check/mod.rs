@@ -8,6 +8,7 @@
 mod count;
 mod show;
 mod simulate;
+mod single;
 
 use serde::Serialize;
 

@@ -10,7 +10,6 @@ use crate::loadfile::names::{SHARED, is_below};
 use crate::loadfile::program::{
     Action, Expect, Expr, HandleRef, Inst, Operand, OperandKind, PathId, Program, Segment,
 };
-use crate::op::OpKind;
 
 /// Loops run one round only when the simulation has become this long: nesting multiplies.
 const MAX_STEPS: u64 = 4_000_000;
@@ -35,11 +34,12 @@ pub(super) fn simulate(program: &Program, maxima: &Maxima, report: &mut Report) 
 
 /// A file: its size, and who still holds it.
 #[derive(Default)]
-struct File {
+pub(super) struct File {
     size: u64,
     /// Whether all clients of a disk mean the same file by its name.
     shared: bool,
-    named: bool,
+    /// How many names it has.
+    pub(super) names: u32,
     open: u32,
 }
 
@@ -68,15 +68,15 @@ struct How {
 /// What a handle refers to: a file, or `None` for a directory.
 type Target = Option<usize>;
 
-struct Disk<'a> {
+pub(super) struct Disk<'a> {
     program: &'a Program,
     maxima: &'a Maxima,
     /// Paths as text.
-    names: Vec<Vec<u8>>,
-    files: Vec<File>,
-    named: BTreeMap<Vec<u8>, usize>,
-    dirs: BTreeSet<Vec<u8>>,
-    handles: HashMap<i64, Target>,
+    pub(super) names: Vec<Vec<u8>>,
+    pub(super) files: Vec<File>,
+    pub(super) named: BTreeMap<Vec<u8>, usize>,
+    pub(super) dirs: BTreeSet<Vec<u8>>,
+    pub(super) handles: HashMap<i64, Target>,
     registers: Vec<i64>,
     live: Live,
     /// What of it is the client's own, and what is shared.
@@ -166,7 +166,7 @@ impl<'a> Disk<'a> {
         }
     }
 
-    fn name(&self, path: PathId) -> Vec<u8> {
+    pub(super) fn name(&self, path: PathId) -> Vec<u8> {
         self.names[path.0 as usize].clone()
     }
 
@@ -197,10 +197,8 @@ impl<'a> Disk<'a> {
                     self.grow(numbers[0], end);
                 }
             }
-            Action::OnPath { path, .. } if inst.op == Some(OpKind::Truncate) && !fails => {
-                if let Some(&file) = self.named.get(&self.names[path.0 as usize]) {
-                    self.set_size(file, unsigned(numbers[0]));
-                }
+            Action::OnPath { .. } | Action::OnPaths { .. } | Action::OnHandle { .. } if !fails => {
+                self.one_call(inst, numbers);
             }
             Action::Mkdir { path } => {
                 self.dirs.insert(self.name(path));
@@ -240,6 +238,7 @@ impl<'a> Disk<'a> {
             Action::OnPath { numbers: [a, b, c], .. } => {
                 [self.value(a), self.value(b), self.value(c), 0]
             }
+            Action::OnPaths { number, .. } => [self.value(number), 0, 0, 0],
             Action::OnHandle { handle, numbers: [a, b, c] } => {
                 [self.handle(handle), self.value(a), self.value(b), self.value(c)]
             }
@@ -267,7 +266,7 @@ impl<'a> Disk<'a> {
         } else {
             self.not_made += u64::from(!how.makes);
             let shared = self.is_shared(path);
-            self.files.push(File { named: true, shared, ..File::default() });
+            self.files.push(File { names: 1, shared, ..File::default() });
             self.named.insert(name.clone(), self.files.len() - 1);
             Some(self.files.len() - 1)
         };
@@ -289,7 +288,7 @@ impl<'a> Disk<'a> {
             && self.program.path(path).0.iter().all(one_name)
     }
 
-    fn set_size(&mut self, file: usize, size: u64) {
+    pub(super) fn set_size(&mut self, file: usize, size: u64) {
         self.resize(file, size);
         self.largest = self.largest.max(size);
     }
@@ -314,7 +313,7 @@ impl<'a> Disk<'a> {
         open.into_iter().for_each(|handle| self.close(handle));
     }
 
-    fn grow(&mut self, handle: i64, end: u64) {
+    pub(super) fn grow(&mut self, handle: i64, end: u64) {
         let Some(Some(file)) = self.handles.get(&handle) else {
             return;
         };
@@ -326,19 +325,19 @@ impl<'a> Disk<'a> {
 
     /// Gives a file's bytes back once it has neither name nor handle.
     fn release(&mut self, file: usize) {
-        if !self.files[file].named && self.files[file].open == 0 {
+        if self.files[file].names == 0 && self.files[file].open == 0 {
             self.resize(file, 0);
         }
     }
 
-    fn unlink(&mut self, name: &[u8]) {
+    pub(super) fn unlink(&mut self, name: &[u8]) {
         if let Some(file) = self.named.remove(name) {
-            self.files[file].named = false;
+            self.files[file].names = self.files[file].names.saturating_sub(1);
             self.release(file);
         }
     }
 
-    fn rename(&mut self, old: Vec<u8>, new: Vec<u8>) {
+    pub(super) fn rename(&mut self, old: Vec<u8>, new: Vec<u8>) {
         if old == new {
             return;
         }
@@ -355,7 +354,7 @@ impl<'a> Disk<'a> {
         }
     }
 
-    fn deltree(&mut self, root: Vec<u8>) {
+    pub(super) fn deltree(&mut self, root: Vec<u8>) {
         for name in below(&self.named, &root) {
             self.unlink(&name);
         }
@@ -370,6 +369,6 @@ fn below(named: &BTreeMap<Vec<u8>, usize>, root: &[u8]) -> Vec<Vec<u8>> {
     names.take_while(|name| is_below(name, root)).cloned().collect()
 }
 
-fn unsigned(value: i64) -> u64 {
+pub(super) fn unsigned(value: i64) -> u64 {
     u64::try_from(value).unwrap_or(0)
 }

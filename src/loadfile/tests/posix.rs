@@ -61,6 +61,10 @@ fn mistakes_have_their_column() {
         ("access /a *", 11, "without its mode"),
         ("stat *", 6, "without its path"),
         ("stat /a 1 *", 9, "too many"),
+        ("chown /a -2 0 *", 10, "-2"),
+        ("unlinkat /a 1 *", 13, "`1`"),
+        ("renameat2 /a / 0 *", 14, "the run directory"),
+        ("link /a *", 9, "new path"),
         ("truncate /a -1 *", 13, "-1"),
         ("chmod / 0700 *", 7, "the run directory"),
         ("truncate /SHARED 0 *", 10, "the shared tree"),
@@ -119,6 +123,21 @@ fn shared_files_are_there_once() {
     assert!(text.contains("in shared files           100 B, once for all clients"), "{text}");
 }
 
+/// By hand: 100, with a second name; 40 cut to 5 and filled up to 64; the first name goes, the
+/// second is moved over the other file.
+#[test]
+fn second_names_and_lengths_of_open_files_count() {
+    let report = check(&good(
+        "mkdirat /d 0700 *\nopen /d/a O_RDWR|O_CREAT 0600 1 *\nWriteX 1 0 100 100 *\nClose 1 *\n\
+         link /d/a /d/b *\nunlinkat /d/a 0 *\nopen /d/c O_RDWR|O_CREAT 0600 2 *\n\
+         WriteX 2 0 40 40 *\nftruncate 2 5 *\nfallocate 2 0 60 4 *\n\
+         fallocate 2 FALLOC_FL_KEEP_SIZE 60 4000 *\nClose 2 *\nrenameat2 /d/b /d/c 0 *\n\
+         symlink /d/c /d/l *\nchown /d/c -1 5 *\nlseek 2 0 *\n",
+    ));
+    assert_eq!((report.live_bytes_max, report.live_bytes_end), (164, 100));
+    assert_eq!((report.largest_file_bytes, report.files_not_made), (100, 0));
+}
+
 #[test]
 fn opening_cuts_and_directories_have_no_size() {
     let report = check(&good(
@@ -149,6 +168,22 @@ fn both_directions_count_for_single_calls() {
         "chmod",
         "fchmod",
         "truncate",
+        "ftruncate",
+        "fallocate",
+        "lseek",
+        "getdents",
+        "mkdirat",
+        "unlinkat",
+        "renameat2",
+        "link",
+        "symlink",
+        "readlink",
+        "utimes",
+        "lutimes",
+        "futimes",
+        "chown",
+        "lchown",
+        "fchown",
     ];
     assert_eq!(both, expected);
 }
