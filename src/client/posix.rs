@@ -49,7 +49,8 @@ impl<E: Engine> Client<'_, E> {
         handle: HandleRef,
         operands: [Operand; 3],
     ) -> Outcome {
-        let (open, numbers) = self.handle_and(inst, handle, operands);
+        // Owners are numbers, too: -1 leaves them as they are.
+        let (open, numbers) = self.handle_and_values(inst, handle, operands, |value| value);
         self.make(inst, open?.fd, numbers).await
     }
 
@@ -104,9 +105,8 @@ impl<E: Engine> Client<'_, E> {
         open.map(drop).map_err(Miss::Errno)
     }
 
-    /// The file that a handle is open on, and the values of the numbers behind it. The numbers
-    /// are drawn and remembered even when the handle is not open, so that what follows does not
-    /// depend on it.
+    /// The file that a handle is open on, and the numbers behind it, which count bytes: they are
+    /// never negative.
     #[inline]
     pub(super) fn handle_and<const N: usize>(
         &mut self,
@@ -114,8 +114,22 @@ impl<E: Engine> Client<'_, E> {
         handle: HandleRef,
         operands: [Operand; N],
     ) -> (Result<Open, Miss>, [u64; N]) {
+        self.handle_and_values(inst, handle, operands, |value| value.max(0))
+    }
+
+    /// The file that a handle is open on, and what `taken` makes of the numbers behind it. The
+    /// numbers are drawn and remembered even when the handle is not open, so that what follows does
+    /// not depend on it.
+    #[inline]
+    fn handle_and_values<const N: usize>(
+        &mut self,
+        inst: &Inst,
+        handle: HandleRef,
+        operands: [Operand; N],
+        taken: impl Fn(i64) -> i64,
+    ) -> (Result<Open, Miss>, [u64; N]) {
         let (slot, number) = self.handle_slot(handle);
-        let values = operands.map(|o| self.values.bytes(self.setup.program, o));
+        let values = operands.map(|o| taken(self.values.get(self.setup.program, o)) as u64);
         if inst.records {
             let mut all = [0; 4];
             all[0] = number;
