@@ -188,18 +188,7 @@ fn plan_of(args: &MatrixArgs, matches: &ArgMatches) -> Result<Matrix, String> {
         conclude: args.commands.conclude.clone(),
     };
     let mut draft = Draft::new(matches);
-    let mut kernels = None;
-    for text in &args.plan.vary {
-        if let Some(values) = text.strip_prefix("kernel=") {
-            let levels = kernel_levels(values).map_err(|why| format!("--vary {text}: {why}"))?;
-            if kernels.replace(Kernels { levels, boots: args.plan.boots }).is_some() {
-                return Err("--vary kernel: it is given twice".into());
-            }
-            continue;
-        }
-        let factor = vary::factor(text, hooks.is_empty())?;
-        draft.add(factor)?;
-    }
+    let kernels = take_factors(&args.plan, &mut draft, hooks.is_empty())?;
     if let Some(preset) = args.plan.preset {
         matrix_preset::apply(preset, &mut draft, &args.disks);
     }
@@ -210,6 +199,50 @@ fn plan_of(args: &MatrixArgs, matches: &ArgMatches) -> Result<Matrix, String> {
         draft.set_flag("append");
     }
     let idle = Idle { quiet: args.plan.idle, limit: args.plan.idle_limit };
+    let blocks = choose_blocks(args, &mut draft, idle)?;
+    let cells = draft.cells(&args.disks, kernels.is_some())?;
+    if args.plan.profile && cells.len() < 2 {
+        return Err("--profile: it says what differs between cells, and there is one".into());
+    }
+    let seed = args.load.seed;
+    Ok(Matrix {
+        blocks,
+        seed,
+        hooks,
+        idle,
+        metric: args.plan.metric.clone(),
+        margin: args.plan.margin,
+        kernels,
+        profile: args.plan.profile,
+        resume: args.plan.resume.clone(),
+        remarks: draft.remarks,
+        factors: draft.factors,
+        cells,
+    })
+}
+
+/// Takes what is varied into the draft, but for kernels, which no run can choose.
+fn take_factors(
+    plan: &PlanArgs,
+    draft: &mut Draft,
+    no_hooks: bool,
+) -> Result<Option<Kernels>, String> {
+    let mut kernels = None;
+    for text in &plan.vary {
+        let Some(values) = text.strip_prefix("kernel=") else {
+            draft.add(vary::factor(text, no_hooks)?)?;
+            continue;
+        };
+        let levels = kernel_levels(values).map_err(|why| format!("--vary {text}: {why}"))?;
+        if kernels.replace(Kernels { levels, boots: plan.boots }).is_some() {
+            return Err("--vary kernel: it is given twice".into());
+        }
+    }
+    Ok(kernels)
+}
+
+/// Blocks as asked for, or as many as the budget has time for; with a budget, the draft's lengths.
+fn choose_blocks(args: &MatrixArgs, draft: &mut Draft, idle: Idle) -> Result<u64, String> {
     let mut blocks = args.plan.blocks.unwrap_or(USUAL_BLOCKS as u64);
     if let Some(budget) = args.plan.budget {
         let cells = draft.cell_count();
@@ -230,25 +263,7 @@ fn plan_of(args: &MatrixArgs, matches: &ArgMatches) -> Result<Matrix, String> {
             format_duration(fitting.warmup)
         ));
     }
-    let cells = draft.cells(&args.disks, kernels.is_some())?;
-    if args.plan.profile && cells.len() < 2 {
-        return Err("--profile: it says what differs between cells, and there is one".into());
-    }
-    let seed = args.load.seed;
-    Ok(Matrix {
-        blocks,
-        seed,
-        hooks,
-        idle,
-        metric: args.plan.metric.clone(),
-        margin: args.plan.margin,
-        kernels,
-        profile: args.plan.profile,
-        resume: args.plan.resume.clone(),
-        remarks: draft.remarks,
-        factors: draft.factors,
-        cells,
-    })
+    Ok(blocks)
 }
 
 fn refuse_json(format: Option<FormatArg>) -> Result<(), String> {

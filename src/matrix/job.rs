@@ -64,12 +64,7 @@ async fn run<'a>(worker: &mut Worker<'a, '_>, matrix: &'a Matrix) -> Job {
         remounts: matrix.remounts(),
         conditions: matrix.has_conditions(),
     };
-    let stamp: Vec<(Column, Cell)> = vec![
-        (Column::PlanSha256, plan_sha256.as_str().into()),
-        (Column::BlocksPlanned, matrix.blocks.into()),
-        (Column::Hooks, matrix.hooks.text().into()),
-        (Column::Seed, matrix.seed.into()),
-    ];
+    let stamp = stamp(matrix, &plan_sha256);
     let id = earlier.as_ref().map(|earlier| earlier.experiment_id.clone());
     let mut series = worker.begin_series(common, id, stamp)?;
     let mut boots = earlier.as_ref().map(|earlier| earlier.boots.clone()).unwrap_or_default();
@@ -87,6 +82,16 @@ async fn run<'a>(worker: &mut Worker<'a, '_>, matrix: &'a Matrix) -> Job {
         worker.note(&kernels.missing(&boots));
     }
     Ok(Some(worker.end_series(series)))
+}
+
+/// What all rows have.
+fn stamp(matrix: &Matrix, plan_sha256: &str) -> Vec<(Column, Cell)> {
+    vec![
+        (Column::PlanSha256, plan_sha256.into()),
+        (Column::BlocksPlanned, matrix.blocks.into()),
+        (Column::Hooks, matrix.hooks.text().into()),
+        (Column::Seed, matrix.seed.into()),
+    ]
 }
 
 /// Refuses a kernel that is none of those that vary, or has been booted often enough.

@@ -43,10 +43,9 @@ pub(super) fn plan_lines(matrix: &Matrix, done: u64) -> Vec<String> {
     }
     if let Some(kernels) = &matrix.kernels {
         lines.push(format!(
-            "all of it in each boot; effects are of this boot, and between kernels `compare --by \
-             kernel` counts boots: {} of each of {}",
-            kernels.boots,
-            kernels.levels.join(", ")
+            "all of this in each boot, {} of each kernel; effects are of this boot (see `compare --by \
+             kernel`)",
+            kernels.boots
         ));
     }
     if matrix.profile {

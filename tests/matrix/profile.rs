@@ -35,7 +35,7 @@ fn acl_entries_are_scanned_by_the_function_that_does_so() {
     let table = Table::read(&file);
     assert_eq!(runs(&table).len(), 2, "what runs under perf is not measured\n{finished}");
     let profile = table.of("profile");
-    assert!((2..=20).contains(&profile.len()) && profile.len() % 2 == 0, "{finished}");
+    assert!((2..=20).contains(&profile.len()) && profile.len().is_multiple_of(2), "{finished}");
     // Inlined, it is part of one of its callers.
     let callers = ["posix_acl_permission", "generic_permission", "inode_permission"];
     assert!(callers.contains(&profile[0].text("function")), "{finished}");
