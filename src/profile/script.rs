@@ -185,7 +185,9 @@ mod tests {
         let times: Vec<u64> = REAL
             .lines()
             .filter(|line| line.contains("cpu-clock"))
-            .map(|line| line.split(':').next().unwrap().trim().replace('.', "").parse().unwrap())
+            .map(|line| line.split(':').next().unwrap().trim().replace('.', ""))
+            // perf printed microseconds here.
+            .map(|digits| digits.parse::<u64>().unwrap() * 1000)
             .collect();
         let found = read(REAL, times[1], times[3]);
         assert_eq!((found.all.samples, found.outside), (2, 3));
