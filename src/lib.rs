@@ -9,7 +9,7 @@
 //! 4 client   runs a Program over an Engine
 //! 3 engine   executes Calls: sync, uring, hybrid, null, scripted
 //! 2 plan, host, audit              the immutable run configuration; this host's mounts and limits; permissions
-//! 1 loadfile, import, metrics, stats    pure
+//! 1 loadfile, import, metrics, profile, stats    pure
 //! 0 op, fault, errno, units
 //! ```
 
@@ -30,6 +30,7 @@ pub mod op;
 pub mod output;
 pub mod plan;
 pub mod pool;
+pub mod profile;
 pub mod report;
 pub mod results;
 pub mod run;

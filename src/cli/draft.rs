@@ -126,9 +126,10 @@ impl Draft {
         Design::new(&self.factors.iter().map(|factor| factor.levels.len()).collect::<Vec<_>>())
     }
 
-    /// All cells, each with its request.
-    pub(super) fn cells(&self, disks: &[OsString]) -> Result<Vec<Cell>, String> {
-        if self.factors.is_empty() {
+    /// All cells, each with its request. Where something varies that is not in them (`elsewhere`)
+    /// there may be only one.
+    pub(super) fn cells(&self, disks: &[OsString], elsewhere: bool) -> Result<Vec<Cell>, String> {
+        if self.factors.is_empty() && !elsewhere {
             return Err("nothing varies: give --vary KEY=V1,V2 or --preset NAME".into());
         }
         let design = self.design();

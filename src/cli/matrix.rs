@@ -11,7 +11,7 @@ use super::conditions::ConditionArgs;
 use super::draft::Draft;
 use super::{matrix_preset, vary};
 use crate::front;
-use crate::matrix::{Matrix, Metric, fit, run_worker};
+use crate::matrix::{Kernels, Matrix, Metric, fit, kernel_levels, run_worker};
 use crate::run::{Hooks, Idle, RunError};
 use crate::stats::USUAL_BLOCKS;
 use crate::units::{format_duration, parse_duration};
@@ -23,13 +23,16 @@ Examples:
   jbodbench matrix --preset scaling --budget 20m /mnt/a -o scaling.csv
   jbodbench matrix --vary engine=sync,hybrid -t 5s --blocks 6 /mnt/a
   jbodbench matrix --vary fs=ext4,xfs --prepare './mkfs.sh $JB_FS $JB_DISK' /mnt/a -o fs.csv
+  jbodbench matrix --vary dir-acl=0,16 --as nobody --profile /mnt/a -o acl.csv
+  jbodbench matrix --vary kernel=6.12,6.18 --budget 20m /mnt/a -o k.csv   one boot of three each
   jbodbench matrix ... --resume acl.csv          go on after an abort, with the same options";
 
 pub(super) const MORE: &str = "\
 Every cell (combination of values) runs once in each block, in random order, on fresh directories.
 The first value of each KEY is what the others are compared with. Any option of `run` that changes
 the work can be a KEY; values that hold commas are separated by `;`; yes and no stand for options
-without a value, and `default` for an option that is not given. Another KEY needs a command, which
+without a value, and `default` for an option that is not given. kernel=V1,V2 stands for the kernel
+that is booted (uname -r, or its beginning): one command a boot, with --resume. Another KEY needs a command, which
 gets it as JB_KEY. Commands run by sh for each disk, one after the other, with JB_DISK, JB_NUMBER
 (from 1), JB_DIR (the run directory, while it exists), JB_CELL and JB_BLOCK.
 The engine is sync, a thread per client, unless another one is chosen. docs/matrix.md has more.
@@ -88,6 +91,14 @@ struct PlanArgs {
     /// Go on with the result file of a matrix that was aborted; the other options must be the same
     #[arg(long, value_name = "FILE", conflicts_with_all = ["out", "append"])]
     resume: Option<PathBuf>,
+    /// With --vary kernel=..: how many boots of each kernel
+    #[arg(long, value_name = "N", default_value = "3", hide_short_help = true,
+          value_parser = clap::value_parser!(u64).range(1..=1000))]
+    boots: u64,
+    /// After the blocks, run each cell once more under perf, and name the kernel functions that make
+    /// cells differ
+    #[arg(long)]
+    profile: bool,
     /// A device is idle when it did nothing for this long; 0 for no wait between runs
     #[arg(long, value_name = "DUR", default_value = "2s", value_parser = parse_duration,
           hide_short_help = true)]
@@ -177,10 +188,7 @@ fn plan_of(args: &MatrixArgs, matches: &ArgMatches) -> Result<Matrix, String> {
         conclude: args.commands.conclude.clone(),
     };
     let mut draft = Draft::new(matches);
-    for text in &args.plan.vary {
-        let factor = vary::factor(text, hooks.is_empty())?;
-        draft.add(factor)?;
-    }
+    let kernels = take_factors(&args.plan, &mut draft, hooks.is_empty())?;
     if let Some(preset) = args.plan.preset {
         matrix_preset::apply(preset, &mut draft, &args.disks);
     }
@@ -191,6 +199,50 @@ fn plan_of(args: &MatrixArgs, matches: &ArgMatches) -> Result<Matrix, String> {
         draft.set_flag("append");
     }
     let idle = Idle { quiet: args.plan.idle, limit: args.plan.idle_limit };
+    let blocks = choose_blocks(args, &mut draft, idle)?;
+    let cells = draft.cells(&args.disks, kernels.is_some())?;
+    if args.plan.profile && cells.len() < 2 {
+        return Err("--profile: it says what differs between cells, and there is one".into());
+    }
+    let seed = args.load.seed;
+    Ok(Matrix {
+        blocks,
+        seed,
+        hooks,
+        idle,
+        metric: args.plan.metric.clone(),
+        margin: args.plan.margin,
+        kernels,
+        profile: args.plan.profile,
+        resume: args.plan.resume.clone(),
+        remarks: draft.remarks,
+        factors: draft.factors,
+        cells,
+    })
+}
+
+/// Takes what is varied into the draft, but for kernels, which no run can choose.
+fn take_factors(
+    plan: &PlanArgs,
+    draft: &mut Draft,
+    no_hooks: bool,
+) -> Result<Option<Kernels>, String> {
+    let mut kernels = None;
+    for text in &plan.vary {
+        let Some(values) = text.strip_prefix("kernel=") else {
+            draft.add(vary::factor(text, no_hooks)?)?;
+            continue;
+        };
+        let levels = kernel_levels(values).map_err(|why| format!("--vary {text}: {why}"))?;
+        if kernels.replace(Kernels { levels, boots: plan.boots }).is_some() {
+            return Err("--vary kernel: it is given twice".into());
+        }
+    }
+    Ok(kernels)
+}
+
+/// Blocks as asked for, or as many as the budget has time for; with a budget, the draft's lengths.
+fn choose_blocks(args: &MatrixArgs, draft: &mut Draft, idle: Idle) -> Result<u64, String> {
     let mut blocks = args.plan.blocks.unwrap_or(USUAL_BLOCKS as u64);
     if let Some(budget) = args.plan.budget {
         let cells = draft.cell_count();
@@ -211,20 +263,7 @@ fn plan_of(args: &MatrixArgs, matches: &ArgMatches) -> Result<Matrix, String> {
             format_duration(fitting.warmup)
         ));
     }
-    let cells = draft.cells(&args.disks)?;
-    let seed = args.load.seed;
-    Ok(Matrix {
-        blocks,
-        seed,
-        hooks,
-        idle,
-        metric: args.plan.metric.clone(),
-        margin: args.plan.margin,
-        resume: args.plan.resume.clone(),
-        remarks: draft.remarks,
-        factors: draft.factors,
-        cells,
-    })
+    Ok(blocks)
 }
 
 fn refuse_json(format: Option<FormatArg>) -> Result<(), String> {

@@ -120,9 +120,12 @@ impl Run {
     /// Why its numbers are of something else than the other runs': it was ended before its window
     /// closed, or a command around it failed.
     pub(super) fn spoilt(&self) -> Option<&'static str> {
-        if matches!(self.status(), "interrupted" | "stopped" | "too_short") {
+        let flagged = |word: &str| self.flags.split(' ').any(|flag| flag == word);
+        if matches!(self.status(), "interrupted" | "stopped" | "too_short")
+            || flagged("interrupted")
+        {
             Some("it was ended before its window closed")
-        } else if self.flags.split(' ').any(|flag| flag == "failed") {
+        } else if flagged("failed") {
             Some("the matrix calls it failed")
         } else {
             None

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
+use super::boots::Boot;
 use super::effects::{Effect, effects};
 use super::figures::Figures;
 use super::order::orders;
@@ -41,7 +42,8 @@ async fn run<'a>(worker: &mut Worker<'a, '_>, matrix: &'a Matrix) -> Job {
     let host = HostFacts::read();
     let expected = Expected { matrix, plan_sha256: &plan_sha256, disks: &disks, host: &host };
     let earlier = matrix.resume.as_ref().map(|path| resume::read(path, &expected)).transpose()?;
-    let done = earlier.as_ref().map_or(0, |earlier| earlier.blocks);
+    let done = earlier.as_ref().map_or(0, |earlier| earlier.blocks - earlier.before);
+    refuse_boot(matrix, earlier.as_ref(), &host)?;
     worker.note(&ready[0].text);
     for line in text::plan_lines(matrix, done) {
         worker.note(&line);
@@ -58,18 +60,48 @@ async fn run<'a>(worker: &mut Worker<'a, '_>, matrix: &'a Matrix) -> Job {
     }
     let common =
         Common { hooks: matrix.hooks.clone(), idle: matrix.idle, remounts: matrix.remounts() };
-    let stamp: Vec<(Column, Cell)> = vec![
-        (Column::PlanSha256, plan_sha256.as_str().into()),
+    let stamp = stamp(matrix, &plan_sha256);
+    let id = earlier.as_ref().map(|earlier| earlier.experiment_id.clone());
+    let mut series = worker.begin_series(common, id, stamp)?;
+    let mut boots = earlier.as_ref().map(|earlier| earlier.boots.clone()).unwrap_or_default();
+    let mut experiment = Experiment::new(matrix, ready, earlier);
+    let whole = experiment.blocks(worker, &mut series).await;
+    experiment.report(worker, &mut series);
+    if whole && matrix.profile {
+        experiment.profile(worker, &mut series).await;
+    }
+    if let (Some(kernels), true) = (&matrix.kernels, whole) {
+        let kernel = host.kernel.release.unwrap_or_default();
+        let here = Boot { id: host.boot_id.unwrap_or_default(), kernel, blocks: matrix.blocks };
+        boots.retain(|boot| boot.id != here.id);
+        boots.push(here);
+        worker.note(&kernels.missing(&boots));
+    }
+    Ok(Some(worker.end_series(series)))
+}
+
+/// What all rows have.
+fn stamp(matrix: &Matrix, plan_sha256: &str) -> Vec<(Column, Cell)> {
+    vec![
+        (Column::PlanSha256, plan_sha256.into()),
         (Column::BlocksPlanned, matrix.blocks.into()),
         (Column::Hooks, matrix.hooks.text().into()),
         (Column::Seed, matrix.seed.into()),
-    ];
-    let id = earlier.as_ref().map(|earlier| earlier.experiment_id.clone());
-    let mut series = worker.begin_series(common, id, stamp)?;
-    let mut experiment = Experiment::new(matrix, ready, earlier);
-    experiment.blocks(worker, &mut series).await;
-    experiment.report(worker, &mut series);
-    Ok(Some(worker.end_series(series)))
+    ]
+}
+
+/// Refuses a kernel that is none of those that vary, or has been booted often enough.
+fn refuse_boot(
+    matrix: &Matrix,
+    earlier: Option<&Earlier>,
+    host: &HostFacts,
+) -> Result<(), RunError> {
+    let Some(kernels) = &matrix.kernels else { return Ok(()) };
+    let level = kernels.here(host.kernel.release.as_deref().unwrap_or_default())?;
+    let others = |boot: &&Boot| Some(boot.id.as_str()) != host.boot_id.as_deref();
+    let boots = earlier.map(|earlier| earlier.boots.as_slice()).unwrap_or_default();
+    let before: Vec<Boot> = boots.iter().filter(others).cloned().collect();
+    kernels.refuse_more(level, &before)
 }
 
 /// Cells that reach the kernel in different ways compare the ways.
@@ -94,18 +126,22 @@ fn resumed_text(earlier: &Earlier, matrix: &Matrix) -> String {
         true => "; other blocks were planned before: intervals are made wider for the second look",
         false => "",
     };
-    format!(
-        "goes on after {blocks} whole blocks; {cut_rows} rows of an unfinished one are cut{more}"
-    )
+    let end = match cut_rows {
+        0 => String::new(),
+        rows => format!("; {rows} rows of an unfinished one, or of the end, are cut"),
+    };
+    format!("goes on after {blocks} whole blocks{end}{more}")
 }
 
 /// A matrix under way.
-struct Experiment<'a> {
-    matrix: &'a Matrix,
-    ready: Vec<Ready<'a>>,
+pub(super) struct Experiment<'a> {
+    pub(super) matrix: &'a Matrix,
+    pub(super) ready: Vec<Ready<'a>>,
     figures: Figures,
     /// Blocks that are behind us.
     done: u64,
+    /// Those of them that other boots had.
+    before: u64,
     /// How often a number of blocks was decided on: each decision after the first may have been
     /// made after a look at the result.
     looks: usize,
@@ -118,21 +154,32 @@ impl<'a> Experiment<'a> {
         let mut planned = BTreeSet::from([matrix.blocks]);
         planned.extend(earlier.iter().flat_map(|earlier| earlier.planned.iter().copied()));
         let done = earlier.as_ref().map_or(0, |earlier| earlier.blocks);
+        let before = earlier.as_ref().map_or(0, |earlier| earlier.before);
+        let looks = planned.len();
         let figures = earlier.map_or_else(|| Figures::new(ready.len()), |earlier| earlier.figures);
-        Self { matrix, ready, figures, done, looks: planned.len(), spent: (0, Duration::ZERO) }
+        Self { matrix, ready, figures, done, before, looks, spent: (0, Duration::ZERO) }
     }
 
-    /// All blocks that are not done, until something ends them.
-    async fn blocks(&mut self, worker: &mut Worker<'a, '_>, series: &mut Series) {
-        let orders = orders(self.matrix.seed, self.ready.len(), self.matrix.blocks);
+    /// All blocks that are not done, until something ends them; whether all are done.
+    async fn blocks(&mut self, worker: &mut Worker<'a, '_>, series: &mut Series) -> bool {
+        let last = self.before + self.matrix.blocks;
+        let orders = orders(self.matrix.seed, self.ready.len(), last);
         for (block, order) in (1..).zip(orders).skip(self.done as usize) {
             for (index, cell) in (0..).zip(order) {
                 let go_on = self.one(worker, series, (block, index), cell).await;
                 if !go_on {
-                    return;
+                    return false;
                 }
             }
         }
+        true
+    }
+
+    /// A run of a cell, as it stands in its block.
+    pub(super) fn run_of(&self, cell: usize, block: u64, index: u64) -> OneRun<'a, '_> {
+        let name = &self.matrix.cells[cell].name;
+        let env = self.env(cell);
+        OneRun { cell: &self.ready[cell], name, block, index, env, profiled: false }
     }
 
     /// One run; whether there may be another one.
@@ -144,12 +191,13 @@ impl<'a> Experiment<'a> {
         cell: usize,
     ) -> bool {
         let name = &self.matrix.cells[cell].name;
-        let behind = (block - 1) * self.ready.len() as u64 + index;
+        let number = block - self.before;
+        let behind = (number - 1) * self.ready.len() as u64 + index;
         let share = behind as f64 / self.matrix.runs() as f64;
-        worker
-            .show_series(text::place(self.matrix, (block, index), name, self.left(behind)), share);
+        let place = text::place(self.matrix, (number, index), name, self.left(behind));
+        worker.show_series(place, share);
         let start = Instant::now();
-        let run = OneRun { cell: &self.ready[cell], name, block, index, env: self.env(cell) };
+        let run = self.run_of(cell, block, index);
         let ran = match worker.one_run(series, &run).await {
             Ok(ran) => ran,
             Err(error) => {

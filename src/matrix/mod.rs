@@ -3,8 +3,10 @@
 //!
 //! [`plan`] says what is run, [`order`] in which order, [`job`] runs it, [`figures`] keeps what was
 //! measured, [`effects`] makes of it what can be said, [`rows`] and [`text`] say it. [`resume`]
-//! finds out where an earlier try was killed. docs/matrix.md is the page for readers.
+//! finds out where an earlier try was killed, [`boots`] what is of which kernel; [`profile`] runs the
+//! cells under perf. docs/matrix.md is the page for readers.
 
+mod boots;
 mod budget;
 mod effects;
 mod figures;
@@ -12,10 +14,12 @@ mod job;
 mod metric;
 mod order;
 mod plan;
+mod profile;
 mod resume;
 mod rows;
 mod text;
 
+pub use boots::{Kernels, kernel_levels};
 pub use budget::{Fit, fit};
 pub use job::run_worker;
 pub use metric::Metric;

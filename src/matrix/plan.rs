@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::Metric;
+use super::{Kernels, Metric};
 use crate::run::{Hooks, Idle, RunRequest};
 use crate::stats::Design;
 use crate::units::format_duration;
@@ -50,6 +50,10 @@ pub struct Matrix {
     pub metric: Metric,
     /// Changes below this share are none: 0.03 for 3 %.
     pub margin: f64,
+    /// The kernels of an experiment over several boots.
+    pub kernels: Option<Kernels>,
+    /// Whether each cell is run once more under perf.
+    pub profile: bool,
     /// The result file to go on with.
     pub resume: Option<PathBuf>,
     /// Remarks about the plan itself.
@@ -69,7 +73,7 @@ impl Matrix {
         self.factors.iter().zip(at).map(|(factor, level)| factor.levels[level].as_str()).collect()
     }
 
-    /// Runs in all.
+    /// Runs in all; with several kernels, of this boot.
     #[must_use]
     pub fn runs(&self) -> u64 {
         self.blocks * self.cells.len() as u64
@@ -90,7 +94,11 @@ impl Matrix {
     /// Factors with their levels: `as (root, nobody) x mount-acl (on, off)`.
     pub(super) fn factors_text(&self) -> String {
         let one = |factor: &Factor| format!("{} ({})", factor.name, factor.levels.join(", "));
-        self.factors.iter().map(one).collect::<Vec<_>>().join(" x ")
+        let mut all: Vec<String> = self.factors.iter().map(one).collect();
+        all.extend(self.kernels.iter().map(|kernels| {
+            format!("kernel ({}; {} boots of each)", kernels.levels.join(", "), kernels.boots)
+        }));
+        all.join(" x ")
     }
 
     /// Everything that makes two tries the same experiment, but for the number of blocks: lines of
@@ -99,6 +107,9 @@ impl Matrix {
         let mut text = String::new();
         for factor in &self.factors {
             let _ = writeln!(text, "factor {} {}", factor.name, factor.levels.join(" "));
+        }
+        if let Some(kernels) = &self.kernels {
+            let _ = writeln!(text, "kernels {}", kernels.text());
         }
         for (cell, found) in self.cells.iter().zip(cells) {
             let _ = writeln!(text, "cell {} {} {found}", cell.name, cell.request.options_text());

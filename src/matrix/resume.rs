@@ -1,8 +1,10 @@
 //! An earlier try of the same matrix: what of its result file is whole, and where to cut it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use std::path::Path;
 
+use super::boots::{Boot, boots};
 use super::figures::Figures;
 use super::plan::Matrix;
 use crate::host::facts::HostFacts;
@@ -17,6 +19,10 @@ pub(super) struct Earlier {
     pub(super) figures: Figures,
     /// Blocks that are whole: 1 to this.
     pub(super) blocks: u64,
+    /// Whole blocks of other boots, which come before those of this one.
+    pub(super) before: u64,
+    /// The boots that have whole blocks, in their order.
+    pub(super) boots: Vec<Boot>,
     /// Numbers of blocks that were planned by each try so far.
     pub(super) planned: BTreeSet<u64>,
     /// Length of what is to be kept, in bytes.
@@ -46,10 +52,15 @@ pub(super) fn read(path: &Path, expected: &Expected<'_>) -> Result<Earlier, RunE
     let own: Vec<&Line> =
         rows.lines.iter().filter(|line| line.text(Column::ExperimentId) == experiment_id).collect();
     refuse_others(&own, expected).map_err(wrong)?;
-    let (figures, blocks) = whole_blocks(&own, expected.matrix);
+    let blocks = whole_blocks(&own, expected.matrix);
+    let boots = boots_of(&own, blocks);
+    let here = expected.host.boot_id.as_deref().unwrap_or_default();
+    let before = boots.iter().filter(|boot| boot.id != here).map(|boot| boot.blocks).sum();
+    let figures = figures_of(&own, expected.matrix, before + 1..=blocks);
     let goes = |line: &&&Line| {
         let block = line.text(Column::Block).parse::<u64>();
-        line.text(Column::Row) == "effect" || block.is_ok_and(|block| block > blocks)
+        let of_the_end = matches!(line.text(Column::Row), "effect" | "profile");
+        of_the_end || block.is_ok_and(|block| block > blocks)
     };
     let first = own.iter().find(goes).map_or(whole as u64, |line| line.at);
     let planned = own.iter().filter_map(|line| line.text(Column::BlocksPlanned).parse().ok());
@@ -60,6 +71,8 @@ pub(super) fn read(path: &Path, expected: &Expected<'_>) -> Result<Earlier, RunE
         experiment_id,
         figures,
         blocks,
+        before,
+        boots,
     })
 }
 
@@ -124,13 +137,15 @@ fn refuse_others(own: &[&Line], expected: &Expected<'_>) -> Result<(), String> {
         let there = values(Column::Host).into_iter().collect::<Vec<_>>().join(", ");
         return Err(format!("it was measured on the host {there}, and this is {here}"));
     }
-    let here = host.kernel.release.as_deref().unwrap_or_default();
-    if values(Column::Kernel).iter().any(|there| *there != here) {
-        let there = values(Column::Kernel).into_iter().collect::<Vec<_>>().join(", ");
-        return Err(format!(
-            "it was measured under the kernel {there}, and this is {here}: write a file for each \
-             kernel, and compare them"
-        ));
+    let release = host.kernel.release.as_deref().unwrap_or_default();
+    let boot = host.boot_id.as_deref().unwrap_or_default();
+    refuse_kernels(matrix, &values(Column::Kernel), release)?;
+    if matrix.kernels.is_none() && values(Column::BootId).iter().any(|there| *there != boot) {
+        return Err(
+            "it was measured in another boot, and boots differ by themselves: write another \
+                    file, or plan with --vary kernel=..., which counts boots"
+                .into(),
+        );
     }
     if values(Column::PlanSha256).iter().all(|there| there == plan_sha256) {
         return Ok(());
@@ -141,6 +156,25 @@ fn refuse_others(own: &[&Line], expected: &Expected<'_>) -> Result<(), String> {
         false => differ.join(", "),
     };
     Err(format!("it was measured with other options; these differ: {what}"))
+}
+
+/// Refuses kernels that are no levels: of a matrix without them, all but the one that runs.
+fn refuse_kernels(matrix: &Matrix, there: &BTreeSet<&str>, here: &str) -> Result<(), String> {
+    let is_known = |release: &&&str| match &matrix.kernels {
+        Some(kernels) => kernels.level_of(release).is_some(),
+        None => **release == here,
+    };
+    match (there.iter().find(|release| !is_known(release)), &matrix.kernels) {
+        (None, _) => Ok(()),
+        (Some(other), None) => Err(format!(
+            "it was measured under the kernel {other}, and this is {here}: write a file for each \
+             kernel, and compare them, or plan with --vary kernel=..."
+        )),
+        (Some(other), Some(kernels)) => Err(format!(
+            "it was measured under the kernel {other}, which is none of --vary kernel={}",
+            kernels.levels.join(",")
+        )),
+    }
 }
 
 /// Columns whose values are not those of this try.
@@ -178,33 +212,55 @@ fn differences(own: &[&Line], expected: &Expected<'_>) -> Vec<String> {
         .collect()
 }
 
-/// Figures of the blocks, counted from the first, in which every cell was run to its end: the last
-/// row of a run is that of all disks and operations.
-fn whole_blocks(own: &[&Line], matrix: &Matrix) -> (Figures, u64) {
+/// Block and cell of each summary row.
+fn summaries<'l>(own: &[&'l Line], matrix: &Matrix) -> Vec<(&'l Line, u64, usize)> {
     let cells: BTreeMap<&str, usize> =
         matrix.cells.iter().enumerate().map(|(index, cell)| (cell.name.as_str(), index)).collect();
-    let place = |line: &Line| {
+    let place = |line: &&'l Line| {
+        let block = line.text(Column::Block).parse().ok()?;
         let cell = cells.get(line.text(Column::Cell))?;
-        Some((line.text(Column::Block).parse::<u64>().ok()?, *cell))
+        (line.text(Column::Row) == "summary").then_some((*line, block, *cell))
     };
+    own.iter().filter_map(place).collect()
+}
+
+/// Blocks, counted from the first, in which every cell was run to its end: the last row of a run is
+/// that of all disks and operations.
+fn whole_blocks(own: &[&Line], matrix: &Matrix) -> u64 {
     let is = |line: &Line, column, word| line.text(column) == word;
-    let summaries: Vec<&&Line> =
-        own.iter().filter(|line| is(line, Column::Row, "summary")).collect();
     let mut done: BTreeSet<(u64, usize)> = BTreeSet::new();
-    for line in &summaries {
+    for (line, block, cell) in summaries(own, matrix) {
         let last = is(line, Column::Disk, "all") && is(line, Column::Op, "all");
-        let cut = line.text(Column::Flags).split(' ').any(|flag| flag == "interrupted");
+        let cut = line.text(Column::Flags).split(' ').any(|flag| flag == "interrupted")
+            || is(line, Column::Status, "interrupted");
         if last && !cut {
-            done.extend(place(line));
+            done.insert((block, cell));
         }
     }
     let whole = |block: u64| (0..matrix.cells.len()).all(|cell| done.contains(&(block, cell)));
-    let blocks = (1..).take_while(|block| whole(*block)).last().unwrap_or(0);
+    (1..).take_while(|block| whole(*block)).last().unwrap_or(0)
+}
+
+/// What these blocks measured.
+fn figures_of(own: &[&Line], matrix: &Matrix, blocks: RangeInclusive<u64>) -> Figures {
     let mut figures = Figures::new(matrix.cells.len());
-    for line in summaries {
-        if let Some((block, cell)) = place(line).filter(|(block, _)| *block <= blocks) {
+    for (line, block, cell) in summaries(own, matrix) {
+        if blocks.contains(&block) {
             figures.take(block, cell, |column| line.text(column).to_owned());
         }
     }
-    (figures, blocks)
+    figures
+}
+
+/// The boots of the whole blocks.
+fn boots_of(own: &[&Line], blocks: u64) -> Vec<Boot> {
+    let of: BTreeMap<u64, (String, String)> = own
+        .iter()
+        .filter_map(|line| {
+            let block = line.text(Column::Block).parse().ok()?;
+            let boot = line.text(Column::BootId).to_owned();
+            Some((block, (boot, line.text(Column::Kernel).to_owned())))
+        })
+        .collect();
+    boots(&of.into_iter().filter(|(n, _)| *n <= blocks).map(|(_, of)| of).collect::<Vec<_>>())
 }

@@ -38,7 +38,19 @@ pub(super) fn plan_lines(matrix: &Matrix, done: u64) -> Vec<String> {
         ),
         None => format!("{left} runs; how long the passes take is not known"),
     });
-    lines.push(resolution(matrix));
+    if !matrix.factors.is_empty() {
+        lines.push(resolution(matrix));
+    }
+    if let Some(kernels) = &matrix.kernels {
+        lines.push(format!(
+            "all of this in each boot, {} of each kernel; effects are of this boot (see `compare --by \
+             kernel`)",
+            kernels.boots
+        ));
+    }
+    if matrix.profile {
+        lines.push(format!("then {cells} runs under perf, which are not measured"));
+    }
     lines.extend(matrix.remarks.iter().cloned());
     lines
 }
@@ -96,6 +108,9 @@ pub(super) fn end_text(
         let _ = writeln!(out, "{line}");
     }
     let headline: Vec<&Effect> = effects.iter().filter(|e| !e.exploratory).collect();
+    if matrix.factors.is_empty() {
+        return out;
+    }
     if headline.is_empty() {
         out.push_str(
             "\nno effects: two whole blocks are needed at least, and figures in all cells\n",

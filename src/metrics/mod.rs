@@ -9,5 +9,5 @@ mod shard;
 mod summary;
 
 pub use histogram::{Histogram, LiveHistogram};
-pub use shard::{OpCell, Sample, Shard};
+pub use shard::{OpCell, Sample, Shard, ops_so_far};
 pub use summary::{DiskTotals, OpSummary, Tally};

@@ -238,7 +238,7 @@ columns! {
     PlanSha256 "plan_sha256" Key Text "SHA-256 of the plan of a matrix: factors, options, disks, seed.";
     BlocksPlanned "blocks_planned" Key Integer "Blocks that were planned when the row was made.";
     IdleWaitS "idle_wait_s" Measure Float "Seconds that a matrix waited for idle devices before the run.";
-    Flags "flags" Measure Text "What to be careful about: busy_device, failed.";
+    Flags "flags" Measure Text "What to be careful about: busy_device, failed, interrupted.";
     Effect "effect" Key Text "Kind of effect: main, simple or interaction.";
     Factor "factor" Key Text "What was varied; two factors of an interaction with an x between.";
     LevelA "level_a" Key Text "Level that the effect starts from.";
@@ -259,6 +259,12 @@ columns! {
     MarginPct "margin_pct" Fact Float "Changes below this do not matter, in percent (--margin).";
     SpeedUp "speed_up" Measure Float "Rate over that of the first level.";
     Efficiency "efficiency" Measure Float "Speed-up over how many times as many there were of the factor.";
+    Function "function" Key Text "Kernel function that cells differ in (matrix --profile).";
+    SelfPerOp "self_per_op" Measure Float "What it took of each operation by itself: nanoseconds, or cycles where these are counted.";
+    SelfPct "self_pct" Measure Float "The same as a share of all CPU time of the load, in percent.";
+    Samples "samples" Measure Integer "Samples of perf in which it had the CPU.";
+    ProfileEvent "profile_event" Fact Text "What perf sampled by: cpu-clock, or a counter of cycles.";
+    Folded "folded" Fact Text "File with the cell's stacks beside those of the first cell.";
 }
 
 impl Column {

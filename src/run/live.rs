@@ -50,6 +50,8 @@ pub(super) struct LiveDisk {
     pub(super) walks: WalkCount,
     pub(super) device_before: Option<DeviceCounters>,
     pub(super) device_after: Option<DeviceCounters>,
+    /// Whether its rate was level over the window, where that can be told.
+    pub(super) steady: Option<bool>,
     /// Counters when the last interval ended.
     pub(super) last_interval: DiskTotals,
     /// Counters when the last frame was shown.
@@ -112,6 +114,7 @@ impl LiveDisk {
             walks: WalkCount::default(),
             device_before: None,
             device_after: None,
+            steady: None,
             last_interval: DiskTotals::default(),
             last_frame: OpSummary::default(),
         }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
 
+use super::level::Readings;
 use super::live::LiveDisk;
 use super::outlet::Outlet;
 use super::preparing::Preparing;
@@ -40,6 +41,9 @@ pub(super) struct Meter<'a> {
     pub(super) dirty_bytes: Option<u64>,
     /// From the start of the program to the opening of the gate.
     pub(super) start_up: Option<Duration>,
+    /// Whether the rate of all disks was level.
+    pub(super) steady: Option<bool>,
+    readings: Readings,
     next_interval_ns: u64,
     last_interval_ns: u64,
     next_frame_ns: u64,
@@ -72,6 +76,8 @@ impl<'a> Meter<'a> {
             after: None,
             dirty_bytes: None,
             start_up: None,
+            steady: None,
+            readings: Readings::default(),
             next_interval_ns: u64::MAX,
             last_interval_ns: 0,
             next_frame_ns: 0,
@@ -131,6 +137,7 @@ impl<'a> Meter<'a> {
             }
         }
         self.last_interval_ns = start_ns;
+        self.readings.begin(start_ns, self.request.time.map(nanos), self.disks);
         if let Some(interval) = self.request.interval {
             self.next_interval_ns = start_ns + nanos(interval);
         }
@@ -170,6 +177,7 @@ impl<'a> Meter<'a> {
 
     fn next_wake(&self, give_up: u64) -> Instant {
         let mut next = self.next_frame_ns.min(self.next_interval_ns).min(give_up);
+        next = next.min(self.readings.next_ns());
         for edge in [self.window.start_ns, self.window.end_ns] {
             if edge > now_ns() {
                 next = next.min(edge);
@@ -184,6 +192,9 @@ impl<'a> Meter<'a> {
         let now = now_ns();
         if self.before.is_none() && now >= self.window.start_ns {
             self.begin();
+        }
+        if now < self.window.end_ns {
+            self.readings.take(now, self.disks);
         }
         if now >= self.window.end_ns {
             self.close();
@@ -218,6 +229,7 @@ impl<'a> Meter<'a> {
             disk.device_after = disk.device_counters();
         }
         let now = now_ns();
+        self.steady = self.readings.end(now.min(self.window.end_ns), self.disks);
         // A last piece of less than half an interval says nothing: its operations are in the
         // summary.
         let half = nanos(self.request.interval.unwrap_or_default()) / 2;

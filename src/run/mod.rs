@@ -16,6 +16,7 @@ mod drain;
 mod dry_run;
 mod given;
 mod hostfile;
+mod level;
 mod live;
 mod loads;
 mod meter;

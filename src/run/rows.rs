@@ -23,6 +23,7 @@ use super::window::Window;
 pub(super) struct RowMaker {
     base: Row,
     hist: bool,
+    intervals: bool,
     interval_ops: bool,
 }
 
@@ -34,6 +35,8 @@ pub(super) struct RunFacts {
     pub(super) dirty_bytes: Option<u64>,
     /// From the start of the program to the first call of a client.
     pub(super) start_up: Option<Duration>,
+    /// Whether the rate of all disks together was level.
+    pub(super) steady: Option<bool>,
 }
 
 impl RowMaker {
@@ -60,7 +63,7 @@ impl RowMaker {
             .set(Column::Threads, pools.threads)
             .set(Column::Seed, request.load.seed);
         given::set(&mut base, request, &host.kernel);
-        Self { base, hist: request.hist, interval_ops: request.interval_ops }
+        Self { base, hist: request.hist, intervals: true, interval_ops: request.interval_ops }
     }
 
     /// The same for a run that is one of several: the experiment, the run's cell and its place.
@@ -77,6 +80,12 @@ impl RowMaker {
         for (column, cell) in cells {
             self.base.set(column, cell);
         }
+        self
+    }
+
+    /// The same for a window of which nobody wants to read while it is open.
+    pub(super) fn without_intervals(mut self) -> Self {
+        self.intervals = false;
         self
     }
 
@@ -101,6 +110,9 @@ impl RowMaker {
         from_ns: u64,
         to_ns: u64,
     ) -> Vec<Row> {
+        if !self.intervals {
+            return Vec::new();
+        }
         let seconds = to_ns.saturating_sub(from_ns) as f64 / 1e9;
         let make = |op: &str, summary: &OpSummary| {
             let mut row = self.row("interval", disk);
@@ -132,6 +144,7 @@ impl RowMaker {
         set_cost(&mut row, &disk.cost, all.tally.ops);
         traffic::set(&mut row, disk.traffic.as_ref());
         set_device(&mut row, disk, run);
+        row.set(Column::Steady, disk.steady);
         if let Some(drain) = &outcome.drain {
             row.set(Column::DrainS, drain.seconds).set(Column::DrainBytes, drain.bytes);
         }
@@ -162,7 +175,7 @@ impl RowMaker {
                 .set(Column::DevWriteBytes, moved.write_bytes)
                 .set(Column::DevFlushes, moved.flushes);
         }
-        row.set(Column::DirtyBytes, run.dirty_bytes);
+        row.set(Column::DirtyBytes, run.dirty_bytes).set(Column::Steady, run.steady);
         row.set(Column::StealS, run.changes.as_ref().and_then(|changes| changes.steal_s));
         rows.push(row);
         rows

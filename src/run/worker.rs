@@ -260,7 +260,7 @@ impl Worker<'_, '_> {
         meter.watch().await;
         let (window, mut cut) = (meter.window, meter.cut.take());
         let changes = meter.after.as_ref().zip(meter.before.as_ref()).map(|(a, b)| a.minus(b));
-        let (dirty_bytes, start_up) = (meter.dirty_bytes, meter.start_up);
+        let (dirty_bytes, start_up, steady) = (meter.dirty_bytes, meter.start_up, meter.steady);
         drop(meter);
         match self.around.run(Moment::AtStop, Some(&dirs(&disks)), self.link).await {
             Ok(()) => {}
@@ -271,7 +271,7 @@ impl Worker<'_, '_> {
             None => drain(&disks, request.grace, self.link).await,
             Some(_) => Drained { each: disks.iter().map(|_| None).collect(), cut: None },
         };
-        let run = RunFacts { window, changes, dirty_bytes, start_up };
+        let run = RunFacts { window, changes, dirty_bytes, start_up, steady };
         Ok(Measured { disks, events, cut, run, drained, hook_failure })
     }
 

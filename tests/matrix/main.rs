@@ -9,8 +9,10 @@ mod acls;
 mod commands;
 mod effects;
 mod idle;
+mod kernels;
 mod order;
 mod plan;
+mod profile;
 mod resume;
 
 use std::path::Path;

@@ -158,6 +158,36 @@ fn an_interruption_is_an_end_and_not_a_loss() {
     assert_whole(&Table::read(&file));
 }
 
+/// One that is ended in its window has rows, and is yet to be run.
+#[test]
+fn a_run_that_was_interrupted_is_run_again() {
+    let (disk, dir) = (temp_disk(), temp_disk());
+    let file = dir.path().join("r.csv");
+    let base = "--vary depth=0,1 --blocks 2 -l small --warmup 0 --interval 50ms -c 1 --idle 0";
+    // In the last run of all; the time is as long as the test waits, and what is done is the same.
+    let load = dir.path().join("twice.load");
+    fs::write(&load, "Mkdir \"\\d\" NT_STATUS_OK\nRmdir \"\\d\" NT_STATUS_OK\n").unwrap();
+    let arguments = format!("{base} -t 3s").replace("small", &load.display().to_string());
+    let mut first = command(&arguments, &[disk.path()]);
+    first.arg("-o").arg(&file);
+    let running = Running::start(first);
+    wait_for("the window of the last run", || {
+        let table = whole_lines(&file)?;
+        let last = table.rows.last()?;
+        (runs(&table).len() == 3 && last.text("row") == "interval").then_some(())
+    });
+    running.signal(Signal::INT);
+    running.finish_within(Duration::from_secs(20)).expect(130);
+    let table = Table::read(&file);
+    let last = runs(&table).pop().unwrap();
+    assert_eq!((last.text("status"), last.text("flags")), ("interrupted", "interrupted"));
+    resume(&arguments, disk.path(), &file).expect(0).says("goes on after 1 whole blocks");
+    let table = Table::read(&file);
+    assert_eq!(runs(&table).len(), 4);
+    assert!(runs(&table).iter().all(|run| run.text("flags").is_empty()));
+    assert_clean(&[disk.path()]);
+}
+
 #[test]
 fn another_experiment_is_not_gone_on_with() {
     let (disk, dir) = (temp_disk(), temp_disk());

@@ -24,6 +24,7 @@ mod result;
 mod security;
 mod signals;
 mod squash;
+mod steady;
 mod threads;
 mod turns;
 mod walks;

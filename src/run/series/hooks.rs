@@ -8,6 +8,7 @@ use std::process::Stdio;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::Command;
 
+use super::perf::Perf;
 use crate::front::{Link, ToWorker};
 use crate::run::window::Cut;
 
@@ -84,19 +85,37 @@ pub(in crate::run) enum HookEnd {
 }
 
 /// The commands of one run, with what they are told in their environment.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(in crate::run) struct Around {
     pub(in crate::run) hooks: Hooks,
     /// JB_CELL, JB_BLOCK, JB_NAME of free factors.
     pub(in crate::run) env: Vec<(OsString, OsString)>,
     /// The disks, where their run directories are not there.
     pub(in crate::run) disks: Vec<PathBuf>,
+    /// perf, which is nearer to the window than the commands.
+    pub(in crate::run) perf: Option<Perf>,
 }
 
 impl Around {
     /// Runs a moment's command for each disk, one after the other. `dirs` are disks with their run
     /// directories, where these exist.
     pub(in crate::run) async fn run(
+        &mut self,
+        moment: Moment,
+        dirs: Option<&[(PathBuf, PathBuf)]>,
+        link: &mut Link,
+    ) -> Result<(), HookEnd> {
+        if let (Moment::AtStop, Some(perf)) = (moment, &mut self.perf) {
+            perf.stop(link).await.map_err(HookEnd::Cut)?;
+        }
+        self.commands(moment, dirs, link).await?;
+        if let (Moment::AtStart, Some(perf)) = (moment, &mut self.perf) {
+            perf.start(link).await.map_err(HookEnd::Cut)?;
+        }
+        Ok(())
+    }
+
+    async fn commands(
         &self,
         moment: Moment,
         dirs: Option<&[(PathBuf, PathBuf)]>,

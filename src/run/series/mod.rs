@@ -7,9 +7,11 @@
 mod hooks;
 mod idle;
 mod one;
+mod perf;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::path::Path;
 use std::time::Duration;
 
 use super::clean::Left;
@@ -25,6 +27,7 @@ use super::{RunError, RunRequest};
 use crate::host::facts::HostFacts;
 use crate::host::sample::HostSample;
 use crate::output::{Cell, Column, Row};
+use crate::profile::Recording;
 pub use hooks::Hooks;
 pub(super) use hooks::{Around, HookEnd, Moment};
 pub use idle::Idle;
@@ -64,9 +67,12 @@ pub(crate) struct OneRun<'a, 'c> {
     pub(crate) index: u64,
     /// Further variables for commands, as `JB_NAME`.
     pub(crate) env: Vec<(OsString, OsString)>,
+    /// Whether it runs under perf, and its figures are for nobody: it writes no rows.
+    pub(crate) profiled: bool,
 }
 
 /// What came of a run.
+#[derive(Default)]
 pub(crate) struct Ran {
     /// Its summary rows, as they were written.
     pub(crate) rows: Vec<Row>,
@@ -74,6 +80,8 @@ pub(crate) struct Ran {
     pub(crate) notes: Vec<String>,
     /// Whether the series cannot go on: conditions no longer hold, or a disk hangs.
     pub(crate) fatal: bool,
+    /// What perf saw, or why it saw nothing.
+    pub(crate) profile: Option<Result<Recording, String>>,
 }
 
 /// A series under way.
@@ -104,6 +112,11 @@ impl Series {
     /// Notes an exit code; the gravest counts.
     pub(crate) fn note_code(&mut self, code: u8) {
         self.code = self.code.max(code);
+    }
+
+    /// The result file, where the result is a file that others can lie beside.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.outlet.file.as_deref().filter(|file| file.is_file())
     }
 
     /// A row of the series: experiment, host, and what all rows have.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::hooks::{Around, HookEnd, Moment};
 use super::idle::{self, Waited};
+use super::perf::Perf;
 use super::{OneRun, Ran, Series};
 use crate::output::{Cell, Column, Row, Status};
 use crate::pool::Gate;
@@ -16,7 +17,7 @@ use crate::run::notes;
 use crate::run::pools::Pools;
 use crate::run::prepare::{LeftOut, Prepared, prepare};
 use crate::run::report::device_names;
-use crate::run::rows::RowMaker;
+use crate::run::rows::{RowMaker, RunFacts};
 use crate::run::setup::{event_channel, make_trees, start_pools};
 use crate::run::window::Cut;
 use crate::run::worker::{Measured, Worker};
@@ -37,7 +38,8 @@ impl<'a> Worker<'a, '_> {
         ];
         env.extend(run.env.iter().cloned());
         let disks: Vec<PathBuf> = run.cell.places.iter().map(|place| place.path.clone()).collect();
-        self.around = Around { hooks: series.common.hooks.clone(), env, disks };
+        let perf = run.profiled.then(|| Perf::new(run.cell.request));
+        self.around = Around { hooks: series.common.hooks.clone(), env, disks, perf };
         let begun = self.around.run(Moment::Prepare, None, self.link).await;
         let mut ran = match begun {
             Ok(()) => match idle::wait(&run.cell.places, series.common.idle, self.link).await {
@@ -45,7 +47,7 @@ impl<'a> Worker<'a, '_> {
                 Err(cut) => Ran::cut(series, cut),
             },
             Err(HookEnd::Cut(cut)) => Ran::cut(series, cut),
-            Err(HookEnd::Failed(why)) => Ran { rows: vec![], notes: vec![why], fatal: false },
+            Err(HookEnd::Failed(why)) => Ran { notes: vec![why], ..Ran::default() },
         };
         match self.around.run(Moment::Conclude, None, self.link).await {
             Ok(()) => {}
@@ -59,15 +61,14 @@ impl<'a> Worker<'a, '_> {
         if ran.rows.is_empty() && !series.is_cut() {
             ran.rows.push(not_made(series, run));
         }
-        let flags = if ran.notes.is_empty() { None } else { Some("failed") };
-        for row in &mut ran.rows {
-            if let (Some(word), Cell::Empty) = (flags, row.get(Column::Flags)) {
-                row.set(Column::Flags, word);
-            }
+        if series.is_cut() {
+            flag(&mut ran.rows, "interrupted");
+        } else if !ran.notes.is_empty() {
+            flag(&mut ran.rows, "failed");
         }
-        let rows = std::mem::take(&mut ran.rows);
-        series.write(&rows);
-        ran.rows = rows;
+        if !run.profiled {
+            series.write(&ran.rows);
+        }
         Ok(ran)
     }
 
@@ -99,8 +100,14 @@ impl<'a> Worker<'a, '_> {
         }
         let measured = self.replay_on(series, request, &pools, trees, &rows).await?;
         let mut ran = self.rows_of(series, &rows, &measured, &resolved, &left_out);
-        let Measured { disks, events, cut, drained, .. } = measured;
+        let Measured { disks, events, cut, drained, run: RunFacts { window, .. }, .. } = measured;
         series.cut = series.cut.take().or(cut).or(drained.cut);
+        if let Some(perf) = self.around.perf.take().filter(|_| series.cut.is_none()) {
+            match perf.read(window, self.link).await {
+                Ok(profile) => ran.profile = Some(profile),
+                Err(cut) => series.cut = Some(cut),
+            }
+        }
         series.left.take(disks, events);
         if !self.set_back(remounts).await {
             series.note_code(1);
@@ -157,7 +164,7 @@ impl<'a> Worker<'a, '_> {
             notes.push("conditions did not hold to the end".into());
         }
         let hangs = measured.disks.iter().any(|disk| disk.running() > 0) && measured.cut.is_none();
-        Ran { rows: all, notes, fatal: !held || hangs }
+        Ran { rows: all, notes, fatal: !held || hangs, profile: None }
     }
 
     /// Removes the trees; whether one of them stays.
@@ -182,7 +189,7 @@ impl<'a> Worker<'a, '_> {
 impl Ran {
     fn cut(series: &mut Series, cut: Cut) -> Self {
         series.cut.get_or_insert(cut);
-        Self { rows: Vec::new(), notes: Vec::new(), fatal: false }
+        Self::default()
     }
 }
 
@@ -195,9 +202,21 @@ fn row_maker(series: &Series, run: &OneRun<'_, '_>, pools: &Pools, waited: Waite
     if waited.busy {
         stamp.push((Column::Flags, "busy_device".into()));
     }
-    RowMaker::new(run.cell.request, &series.host, &id, pools)
+    let rows = RowMaker::new(run.cell.request, &series.host, &id, pools)
         .in_experiment(experiment, run.name, index)
-        .stamped(stamp)
+        .stamped(stamp);
+    if run.profiled { rows.without_intervals() } else { rows }
+}
+
+/// Adds a word to the flags of all rows.
+fn flag(rows: &mut [Row], word: &str) {
+    for row in rows {
+        let flags = match row.get(Column::Flags) {
+            Cell::Empty => word.to_owned(),
+            others => format!("{} {word}", others.csv()),
+        };
+        row.set(Column::Flags, flags);
+    }
 }
 
 /// The row of a run that was not made, so that its block counts as done.
