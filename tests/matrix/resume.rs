@@ -167,7 +167,7 @@ fn a_run_that_was_interrupted_is_run_again() {
     // In the last run of all; the time is as long as the test waits, and what is done is the same.
     let load = dir.path().join("twice.load");
     fs::write(&load, "Mkdir \"\\d\" NT_STATUS_OK\nRmdir \"\\d\" NT_STATUS_OK\n").unwrap();
-    let arguments = format!("{base} -t 3s").replace("small", &load.display().to_string());
+    let arguments = format!("{base} -t 1500ms").replace("small", &load.display().to_string());
     let mut first = command(&arguments, &[disk.path()]);
     first.arg("-o").arg(&file);
     let running = Running::start(first);
