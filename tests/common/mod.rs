@@ -100,8 +100,24 @@ impl Drop for Mounted {
 /// A file system in a file, on a loop device.
 #[derive(Debug)]
 pub struct LoopFs {
+    // Unmounted before its image goes.
     mounted: Mounted,
+    image: tempfile::TempDir,
     device: String,
+}
+
+/// Images up to this size lie in memory.
+const IN_MEMORY_MIB: u64 = 64;
+
+/// Where an image lies. Tests that freeze a small disk, or time it, must not wait for the disk that a
+/// large image of another test, or what was just built, is being written to: it can take seconds.
+fn image_dir(size_mib: u64) -> Result<tempfile::TempDir, String> {
+    let mut dir = tempfile::Builder::new();
+    dir.prefix("jbodbench-image-");
+    let memory = Path::new("/dev/shm");
+    let small = size_mib <= IN_MEMORY_MIB && memory.is_dir();
+    let made = if small { dir.tempdir_in(memory) } else { dir.tempdir() };
+    made.map_err(|error| error.to_string())
 }
 
 impl LoopFs {
@@ -114,7 +130,8 @@ impl LoopFs {
     pub fn with_options(fstype: &str, size_mib: u64, options: &str) -> Result<Self, String> {
         need_root()?;
         let mounted = Mounted::new()?;
-        let image = mounted.dir.path().join("image");
+        let image_dir = image_dir(size_mib)?;
+        let image = image_dir.path().join("image");
         std::fs::File::create(&image)
             .and_then(|file| file.set_len(size_mib << 20))
             .map_err(|error| error.to_string())?;
@@ -128,7 +145,7 @@ impl LoopFs {
         let point = point.to_str().unwrap_or_default();
         run("mount", &["-t", fstype, "-o", &options, image, point])?;
         let found = run("losetup", &["-n", "-O", "NAME", "-j", image])?;
-        Ok(Self { mounted, device: found.trim().to_owned() })
+        Ok(Self { mounted, image: image_dir, device: found.trim().to_owned() })
     }
 
     /// Where it is mounted.
@@ -150,7 +167,7 @@ impl LoopFs {
 
     /// The file behind it.
     pub fn image(&self) -> PathBuf {
-        self.mounted.dir.path().join("image")
+        self.image.path().join("image")
     }
 }
 
