@@ -190,7 +190,7 @@ fn waits_end_with_the_window() {
 #[test]
 fn a_frozen_disk_hangs_alone() {
     or_skip!(need_uring());
-    let ext4 = or_skip!(LoopFs::new("ext4", 64));
+    let ext4 = or_skip!(LoopFs::in_memory("ext4", 64));
     let memory = or_skip!(TmpFs::new("256m"));
     for engine in ["uring", "hybrid"] {
         let (frozen, good) = (ext4.path(), memory.path());
@@ -354,7 +354,7 @@ fn an_engine_can_be_dropped_while_its_disk_hangs() {
         Call, Control, Engine, PathSlot, SlotLayout, Step, UringEngine, now_ns,
     };
     or_skip!(need_uring());
-    let disk = or_skip!(LoopFs::new("ext4", 64));
+    let disk = or_skip!(LoopFs::in_memory("ext4", 64));
     let frozen = disk.freeze().unwrap();
     let (sender, dropped) = std::sync::mpsc::channel();
     let prefix = disk.path().into_os_string().into_encoded_bytes();

@@ -106,20 +106,6 @@ pub struct LoopFs {
     device: String,
 }
 
-/// Images up to this size lie in memory.
-const IN_MEMORY_MIB: u64 = 64;
-
-/// Where an image lies. Tests that freeze a small disk, or time it, must not wait for the disk that a
-/// large image of another test, or what was just built, is being written to: it can take seconds.
-fn image_dir(size_mib: u64) -> Result<tempfile::TempDir, String> {
-    let mut dir = tempfile::Builder::new();
-    dir.prefix("jbodbench-image-");
-    let memory = Path::new("/dev/shm");
-    let small = size_mib <= IN_MEMORY_MIB && memory.is_dir();
-    let made = if small { dir.tempdir_in(memory) } else { dir.tempdir() };
-    made.map_err(|error| error.to_string())
-}
-
 impl LoopFs {
     /// Makes and mounts one: `ext4`, `xfs` (300 MiB or more) or `btrfs` (110 MiB or more).
     pub fn new(fstype: &str, size_mib: u64) -> Result<Self, String> {
@@ -128,9 +114,25 @@ impl LoopFs {
 
     /// The same with more mount options, as `ro` or `noacl`.
     pub fn with_options(fstype: &str, size_mib: u64, options: &str) -> Result<Self, String> {
+        Self::in_dir(&std::env::temp_dir(), fstype, size_mib, options)
+    }
+
+    /// One whose image lies in memory where that can be had, for tests that freeze it: they must not
+    /// wait for the disk that large images of other tests, or what was just built, are being written
+    /// to. It can take seconds.
+    pub fn in_memory(fstype: &str, size_mib: u64) -> Result<Self, String> {
+        let memory = PathBuf::from("/dev/shm");
+        let dir = if memory.is_dir() { memory } else { std::env::temp_dir() };
+        Self::in_dir(&dir, fstype, size_mib, "")
+    }
+
+    fn in_dir(dir: &Path, fstype: &str, size_mib: u64, options: &str) -> Result<Self, String> {
         need_root()?;
         let mounted = Mounted::new()?;
-        let image_dir = image_dir(size_mib)?;
+        let image_dir = tempfile::Builder::new()
+            .prefix("jbodbench-image-")
+            .tempdir_in(dir)
+            .map_err(|error| error.to_string())?;
         let image = image_dir.path().join("image");
         std::fs::File::create(&image)
             .and_then(|file| file.set_len(size_mib << 20))

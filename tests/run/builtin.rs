@@ -126,7 +126,8 @@ fn a_failing_preparation_is_an_error() {
 /// A disk that stops answering during its preparation does not keep the others from starting.
 #[test]
 fn a_disk_that_hangs_in_its_preparation_is_left_behind() {
-    let (good, bad) = (or_skip!(LoopFs::new("ext4", 64)), or_skip!(LoopFs::new("ext4", 64)));
+    let (good, bad) =
+        (or_skip!(LoopFs::in_memory("ext4", 64)), or_skip!(LoopFs::in_memory("ext4", 64)));
     let files = temp_disk();
     let load = files.path().join("p.load");
     // The loop that follows is long enough for the freeze.

@@ -16,7 +16,7 @@ use crate::common::{Frozen, LoopFs, TmpFs, or_skip, skip};
 const SLACK: Duration = Duration::from_secs(3);
 
 fn disks() -> Result<(LoopFs, TmpFs), String> {
-    Ok((LoopFs::new("ext4", 64)?, TmpFs::new("64m")?))
+    Ok((LoopFs::in_memory("ext4", 64)?, TmpFs::new("64m")?))
 }
 
 /// The table of a run whose second disk went on while the first one hung.

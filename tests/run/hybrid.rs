@@ -52,7 +52,7 @@ fn ops_between(table: &Table, disk: &str, from: f64, to: f64) -> f64 {
 /// so do other disks. dbench's shape would need a thread for each for that.
 #[test]
 fn a_write_that_waits_holds_up_no_other_client() {
-    let ext4 = || LoopFs::new("ext4", 64);
+    let ext4 = || LoopFs::in_memory("ext4", 64);
     let (frozen, second, third) = (or_skip!(ext4()), or_skip!(ext4()), or_skip!(ext4()));
     let dir = temp_disk();
     let reader = loadfile(dir.path(), "reader.load", READER);

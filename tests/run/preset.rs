@@ -230,7 +230,7 @@ fn a_disk_with_errors_is_named_and_the_others_go_on() {
 
 #[test]
 fn a_disk_that_hangs_is_named_and_the_others_go_on() {
-    let frozen_fs = or_skip!(LoopFs::new("ext4", 64));
+    let frozen_fs = or_skip!(LoopFs::in_memory("ext4", 64));
     let (a, b) = (or_skip!(TmpFs::new("64m")), or_skip!(TmpFs::new("64m")));
     let disks = [frozen_fs.path(), a.path(), b.path()];
     let running = search("--preset disks --together -t 1s --grace 1s --file-size 16m", &disks);
