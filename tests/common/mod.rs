@@ -117,8 +117,8 @@ impl LoopFs {
         Self::in_dir(&std::env::temp_dir(), fstype, size_mib, options)
     }
 
-    /// One whose image lies in memory where that can be had, for tests that freeze it: they must not
-    /// wait for the disk that large images of other tests, or what was just built, are being written
+    /// One whose image lies in memory where that can be had, for tests that freeze it or want progress:
+    /// they must not wait for the disk that large images of other tests, or what was just built, are being written
     /// to. It can take seconds.
     pub fn in_memory(fstype: &str, size_mib: u64) -> Result<Self, String> {
         let memory = PathBuf::from("/dev/shm");

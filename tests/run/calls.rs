@@ -30,6 +30,21 @@ Unlink \"\\clients\\client1\\b\" 0x16 NT_STATUS_OK";
 /// The calls that one client makes for some lines, in order, as strace writes them.
 pub(super) struct Calls(pub(super) Vec<String>);
 
+/// The calls of a thread, each on one line: strace breaks one off when another thread's comes between.
+fn whole<'l>(lines: impl Iterator<Item = &'l str>) -> Vec<String> {
+    let (mut calls, mut begun) = (Vec::new(), String::new());
+    for line in lines {
+        if let Some(start) = line.strip_suffix("<unfinished ...>") {
+            begun = start.trim_end().to_owned();
+        } else if let Some((_, rest)) = line.split_once(" resumed>") {
+            calls.push(std::mem::take(&mut begun) + rest);
+        } else {
+            calls.push(line.to_owned());
+        }
+    }
+    calls
+}
+
 /// Whether a call is none of the load's, but one of those that ask how the kernel walks: an openat2
 /// with O_PATH, or the close of what it opened.
 fn is_a_walk(call: &str, opened: &mut Option<String>) -> bool {
@@ -65,9 +80,9 @@ impl Calls {
         let first = log.lines().find(|line| line.contains(" mkdir") && line.contains("/clients\""));
         let thread = first.unwrap().split_whitespace().next().unwrap();
         let mine = log.lines().filter_map(|line| line.strip_prefix(thread)?.strip_prefix(' '));
-        let calls = mine.map(str::trim_start).filter(|line| !line.starts_with("<..."));
+        let calls = whole(mine.map(str::trim_start));
         let mut walk = None;
-        let calls = calls.filter(|line| !is_a_walk(line, &mut walk));
+        let calls = calls.iter().map(String::as_str).filter(|line| !is_a_walk(line, &mut walk));
         // It looks up its own CPU time, too.
         let mut calls = calls.filter(|line| !line.contains("/proc/"));
         // What comes before is the thread's start.

@@ -74,9 +74,9 @@ fn ops_of<'t>(table: &'t Table, disk: &str) -> BTreeMap<&'t str, u64> {
 fn client_txt_on_four_file_systems_at_once() {
     or_skip!(need_client_txt());
     let loops = [
-        or_skip!(LoopFs::new("ext4", 400)),
-        or_skip!(LoopFs::new("xfs", 400)),
-        or_skip!(LoopFs::new("btrfs", 400)),
+        or_skip!(LoopFs::in_memory("ext4", 400)),
+        or_skip!(LoopFs::in_memory("xfs", 400)),
+        or_skip!(LoopFs::in_memory("btrfs", 400)),
     ];
     let memory = or_skip!(TmpFs::new("200m"));
     let mut disks: Vec<_> = loops.iter().map(LoopFs::path).collect();
