@@ -1,10 +1,13 @@
 //! Whether a path walk stays in RCU mode: the fast way, in which the kernel takes no lock and no
 //! reference on the directories it passes.
 
+use std::ffi::CStr;
+use std::os::fd::BorrowedFd;
 use std::path::Path;
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
+use rustix::path::Arg;
 use serde::Serialize;
 
 /// How the kernel walked a path.
@@ -33,19 +36,40 @@ pub fn walk_rcu(path: &Path) -> Result<Walk, Errno> {
     walk_now(path)
 }
 
+/// Walks to a path and opens nothing (O_PATH): all names on the way, and what caches of ACLs it can,
+/// are in memory then. Relative paths start at a directory.
+///
+/// # Errors
+/// The errno of the walk, such as ENOENT; ENOSYS before Linux 5.6.
+pub fn walk_at(at: BorrowedFd<'_>, path: &CStr) -> Result<(), Errno> {
+    open_path(at, path, ResolveFlags::empty())
+}
+
 /// The same without the `stat` before it: whether all that a walk needs is in memory already. Asking
 /// brings nothing in.
 ///
 /// # Errors
 /// The errno of the walk, such as EACCES where the path cannot be reached.
 pub fn walk_now(path: &Path) -> Result<Walk, Errno> {
-    let flags = OFlags::PATH | OFlags::CLOEXEC;
-    match rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED) {
-        Ok(_) => Ok(Walk::Rcu),
+    walk_now_at(CWD, path)
+}
+
+/// [`walk_now`] to a path that starts at a directory.
+///
+/// # Errors
+/// As of [`walk_now`].
+pub fn walk_now_at(at: BorrowedFd<'_>, path: impl Arg) -> Result<Walk, Errno> {
+    match open_path(at, path, ResolveFlags::CACHED) {
+        Ok(()) => Ok(Walk::Rcu),
         Err(Errno::AGAIN) => Ok(Walk::Left),
         Err(Errno::NOSYS | Errno::INVAL | Errno::PERM) => Ok(Walk::Unknown),
         Err(errno) => Err(errno),
     }
+}
+
+fn open_path(at: BorrowedFd<'_>, path: impl Arg, how: ResolveFlags) -> Result<(), Errno> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    rustix::fs::openat2(at, path, flags, Mode::empty(), how).map(drop)
 }
 
 #[cfg(test)]

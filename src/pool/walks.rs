@@ -5,10 +5,13 @@ use std::collections::BTreeSet;
 use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt;
 
+use rustix::io::Errno;
+
 use super::thread::Shared;
 use super::{DiskJob, Event};
 use crate::client::some_paths;
-use crate::engine::{Directory, Errno, sys};
+use crate::engine::Directory;
+use crate::host::walk::{Walk, walk_at, walk_now_at};
 
 /// Paths asked about, on a disk of one thread. More threads share them out, at least one each.
 const PATHS: usize = 100;
@@ -85,9 +88,9 @@ fn nearest(at: Directory, prefix: &[u8], path: &[u8]) -> Option<CString> {
     whole.extend_from_slice(path);
     loop {
         let place = CString::new(whole.clone()).ok()?;
-        match sys::walk(at, &place, false) {
+        match walk_at(at.as_fd(), &place) {
             Ok(()) => return Some(place),
-            Err(Errno(errno)) if [libc::ENOENT, libc::ENOTDIR].contains(&i32::from(errno)) => {}
+            Err(Errno::NOENT | Errno::NOTDIR) => {}
             Err(_) => return None,
         }
         let slash = whole.iter().rposition(|byte| *byte == b'/')?;
@@ -98,12 +101,11 @@ fn nearest(at: Directory, prefix: &[u8], path: &[u8]) -> Option<CString> {
     }
 }
 
-/// See [`crate::host::walk`]: EAGAIN is a walk that would leave RCU mode.
 fn count_walk(at: Directory, place: &CStr, count: &mut WalkCount) {
-    match sys::walk(at, place, true) {
-        Ok(()) => *count = WalkCount { rcu: count.rcu + 1, asked: count.asked + 1 },
-        Err(Errno(errno)) if i32::from(errno) == libc::EAGAIN => count.asked += 1,
-        // A kernel before 5.12, a sandbox, or a name that has just gone.
-        Err(_) => {}
+    match walk_now_at(at.as_fd(), place) {
+        Ok(Walk::Rcu) => count.add(WalkCount { rcu: 1, asked: 1 }),
+        Ok(Walk::Left) => count.add(WalkCount { rcu: 0, asked: 1 }),
+        // The kernel cannot be asked, or the name has just gone.
+        Ok(Walk::Unknown) | Err(_) => {}
     }
 }

@@ -30,6 +30,17 @@ pub enum Directory {
     Fd(RawFd),
 }
 
+impl Directory {
+    /// As the `*at` calls take it.
+    #[must_use]
+    pub fn as_fd(self) -> BorrowedFd<'static> {
+        match self {
+            Self::Cwd => fs::CWD,
+            Self::Fd(fd) => lend(fd),
+        }
+    }
+}
+
 /// The fields of `struct stat` that operations use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stat {
@@ -123,27 +134,9 @@ pub fn open(at: Directory, path: &CStr, flags: i32, mode: u32) -> CallResult {
 pub fn open_cached(at: Directory, path: &CStr, flags: i32) -> CallResult {
     // openat2 takes flags as they are: without this one it refuses files of 2 GiB and more.
     let flags = OFlags::from_bits_retain(flags as u32) | OFlags::LARGEFILE;
-    let at = match at {
-        Directory::Cwd => fs::CWD,
-        Directory::Fd(fd) => lend(fd),
-    };
-    fs::openat2(at, path, flags, Mode::empty(), fs::ResolveFlags::CACHED)
+    fs::openat2(at.as_fd(), path, flags, Mode::empty(), fs::ResolveFlags::CACHED)
         .map(|fd| fd.into_raw_fd() as u64)
         .map_err(errno)
-}
-
-/// Walks to a path and opens nothing (O_PATH); with `cached` only if the walk stays in RCU mode, else
-/// EAGAIN. ENOSYS before Linux 5.6.
-pub fn walk(at: Directory, path: &CStr, cached: bool) -> Result<(), Errno> {
-    let at = match at {
-        Directory::Cwd => fs::CWD,
-        Directory::Fd(fd) => lend(fd),
-    };
-    // With O_PATH openat2 refuses all flags that say how to open.
-    let flags = OFlags::PATH | OFlags::CLOEXEC;
-    let how = if cached { fs::ResolveFlags::CACHED } else { fs::ResolveFlags::empty() };
-    let opened = fs::openat2(at, path, flags, Mode::empty(), how).map_err(errno)?;
-    close(opened.into_raw_fd()).map(drop)
 }
 
 /// `pread` of what is in memory; EAGAIN when nothing of it is.
