@@ -47,8 +47,7 @@ where
         loop {
             while let Some(client) = self.next() {
                 self.poll(client);
-                self.engine.glance(&mut batch);
-                batch.drain(..).for_each(|client| lock(&self.ready).push_front(client));
+                self.glance(&mut batch);
             }
             if self.left.load(SeqCst) == 0 {
                 return;
@@ -69,6 +68,7 @@ where
                     && let Some(client) = self.next()
                 {
                     self.poll(client);
+                    self.glance(&mut batch);
                 }
                 if !self.engine.reap_as_stand_in(&mut batch) {
                     break;
@@ -78,6 +78,12 @@ where
             rests();
             self.engine.retire();
         }
+    }
+
+    /// Whose call was waited for comes before those who never waited.
+    fn glance(&self, batch: &mut Vec<ClientIndex>) {
+        self.engine.glance(batch);
+        batch.drain(..).for_each(|client| lock(&self.ready).push_front(client));
     }
 
     fn next(&self) -> Option<ClientIndex> {
