@@ -41,16 +41,14 @@ impl Worker<'_, '_> {
     /// Finds out what the disks are like. One that does not answer is left unknown, unless
     /// something was asked for: then it ends the run.
     fn look(&self, resolved: &Resolved, trees: &mut [Held]) -> Result<(), RunError> {
-        let mut questions = Vec::with_capacity(trees.len());
-        for held in trees.iter() {
+        let question = |held: &Held| {
             // A look at directories that are to stay cold would warm them.
             let dirs = held.tree.twin().map_or(held.tree.dirs(), |twin| &twin.dirs);
-            let question = Question::new(resolved, &held.ready, &held.tree, dirs);
-            let question = question.map_err(RunError::cannot)?;
-            questions.push(move || question.ask());
-        }
+            Question::new(resolved, &held.ready, &held.tree, dirs)
+        };
         let conditions = &self.request.conditions;
-        for (held, found) in trees.iter_mut().zip(ask_all(questions)?.in_time) {
+        let found = ask(trees.iter().map(question))?;
+        for (held, found) in trees.iter_mut().zip(found) {
             let label = held.ready.label();
             match found {
                 Some(found) => {
@@ -65,34 +63,33 @@ impl Worker<'_, '_> {
     }
 
     /// Whether the conditions are still what they were before the window: somebody else may have
-    /// remounted a file system meanwhile.
+    /// remounted a file system meanwhile. What does not answer is not asked.
     pub(in crate::run) fn still_holds(&mut self, resolved: &Resolved, disks: &[LiveDisk]) -> bool {
-        let conditions = &self.request.conditions;
-        let mut holds = true;
-        for disk in disks.iter().filter(|disk| disk.ready.found != Found::default()) {
-            if disk.running() > 0 {
-                continue; // it does not answer
+        let known = |disk: &&LiveDisk| disk.ready.found != Found::default() && disk.running() == 0;
+        let disks: Vec<&LiveDisk> = disks.iter().filter(known).collect();
+        let question =
+            |disk: &&LiveDisk| Question::new(resolved, &disk.ready, &disk.tree, disk.tree.dirs());
+        let problems: Vec<String> = match ask(disks.iter().map(question)) {
+            Err(error) => vec![error.message],
+            Ok(found) => {
+                let pairs = disks.iter().zip(found);
+                pairs.filter_map(|(disk, found)| self.changed(disk, &found?).err()).collect()
             }
-            let now = Question::new(resolved, &disk.ready, &disk.tree, disk.tree.dirs());
-            let now = now.map(|question| question.ask()).and_then(|found| {
-                refuse_other(conditions, &disk.ready.label(), &found).map(|()| found)
-            });
-            let problem = match now {
-                Err(problem) => Some(problem),
-                Ok(found) if found.acl_effective != disk.ready.found.acl_effective => {
-                    Some(format!(
-                        "{}: whether ACLs are in force has changed within the run",
-                        disk.ready.label()
-                    ))
-                }
-                Ok(_) => None,
-            };
-            if let Some(problem) = problem {
-                self.progress.note(&format!("jbodbench: {problem}; the figures mean nothing"));
-                holds = false;
-            }
+        };
+        for problem in &problems {
+            self.progress.note(&format!("jbodbench: {problem}; the figures mean nothing"));
         }
-        holds
+        problems.is_empty()
+    }
+
+    /// Says what is no longer as it was before the window, or as asked for.
+    fn changed(&self, disk: &LiveDisk, now: &Found) -> Result<(), String> {
+        let label = disk.ready.label();
+        refuse_other(&self.request.conditions, &label, now)?;
+        if now.acl_effective != disk.ready.found.acl_effective {
+            return Err(format!("{label}: whether ACLs are in force has changed within the run"));
+        }
+        Ok(())
     }
 
     /// Undoes remounts; whether all are undone.
@@ -113,4 +110,12 @@ impl Worker<'_, '_> {
             self.link.send(&FromWorker::Removed(made)).await;
         }
     }
+}
+
+/// Asks all disks at once; `None` for one that does not answer.
+fn ask(
+    questions: impl Iterator<Item = Result<Question, String>>,
+) -> Result<Vec<Option<Found>>, RunError> {
+    let questions: Vec<Question> = questions.collect::<Result<_, _>>().map_err(RunError::cannot)?;
+    Ok(ask_all(questions.into_iter().map(|question| move || question.ask()))?.in_time)
 }
