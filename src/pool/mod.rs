@@ -99,7 +99,7 @@ pub struct ThreadReport {
     pub cost: Option<ThreadCost>,
     /// What its engine did, warm-up included, if it counts that.
     pub traffic: Option<Traffic>,
-    /// How the kernel walked after the window; nothing where that was not to be asked.
+    /// How the kernel walked after the window.
     pub walks: WalkCount,
 }
 

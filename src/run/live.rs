@@ -46,7 +46,7 @@ pub(super) struct LiveDisk {
     pub(super) traffic: Option<Traffic>,
     /// Whom the kernel takes the threads for, where that was asked.
     pub(super) held: Option<HeldIds>,
-    /// How the kernel walks, as far as that was asked, before and after the window.
+    /// How the kernel walks, before and after the window.
     pub(super) walks: WalkCount,
     pub(super) device_before: Option<DeviceCounters>,
     pub(super) device_after: Option<DeviceCounters>,

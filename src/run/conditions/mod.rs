@@ -162,6 +162,9 @@ impl Conditions {
         if self.acl_cache == AclCache::Cold {
             words.push("acl-cache=cold".into());
         }
+        if self.drop_caches {
+            words.push("drop-caches".into());
+        }
         words.join(" ")
     }
 }
