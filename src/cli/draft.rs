@@ -13,8 +13,8 @@ use crate::matrix::{Cell, Factor};
 use crate::run::RunRequest;
 use crate::stats::Design;
 
-/// Arguments of `run` that mean something else with `matrix`.
-const OWN: [&str; 6] = ["disks", "preset", "together", "alone", "both", "file_size"];
+/// The option of `run` that means something else with `matrix`.
+const OWN: &str = "preset";
 /// More runs than anybody waits for.
 const MOST_CELLS: usize = 4096;
 
@@ -34,7 +34,8 @@ impl Draft {
         let mut given = BTreeMap::new();
         for arg in run.get_arguments() {
             let id = arg.get_id().as_str();
-            let Some(long) = arg.get_long().filter(|_| !OWN.contains(&id)) else { continue };
+            let Some(long) = arg.get_long().filter(|long| *long != OWN) else { continue };
+            // What `matrix` does not have is not there at all.
             let is_given = matches.try_contains_id(id).unwrap_or(false)
                 && matches.value_source(id) == Some(ValueSource::CommandLine);
             if !is_given {

@@ -11,7 +11,7 @@ use super::conditions::ConditionArgs;
 use super::draft::Draft;
 use super::{matrix_preset, vary};
 use crate::front;
-use crate::matrix::{Kernels, Matrix, Metric, fit, kernel_levels, run_worker};
+use crate::matrix::{Kernels, Matrix, Metric, fit, levels, run_worker};
 use crate::run::{Hooks, Idle, RunError};
 use crate::stats::USUAL_BLOCKS;
 use crate::units::{format_duration, parse_duration};
@@ -32,8 +32,8 @@ Every cell (combination of values) runs once in each block, in random order, on 
 The first value of each KEY is what the others are compared with. Any option of `run` that changes
 the work can be a KEY; values that hold commas are separated by `;`; yes and no stand for options
 without a value, and `default` for an option that is not given. kernel=V1,V2 stands for the kernel
-that is booted (uname -r, or its beginning): one command a boot, with --resume. Another KEY needs a command, which
-gets it as JB_KEY. Commands run by sh for each disk, one after the other, with JB_DISK, JB_NUMBER
+that is booted (uname -r, or its beginning): one command a boot, with --resume. Another KEY needs a
+command, which gets it as JB_KEY. Commands run by sh for each disk, one after the other, with JB_DISK, JB_NUMBER
 (from 1), JB_DIR (the run directory, while it exists), JB_CELL and JB_BLOCK.
 The engine is sync, a thread per client, unless another one is chosen. docs/matrix.md has more.
 Exit codes are those of `run`.";
@@ -233,7 +233,7 @@ fn take_factors(
             draft.add(vary::factor(text, no_hooks)?)?;
             continue;
         };
-        let levels = kernel_levels(values).map_err(|why| format!("--vary {text}: {why}"))?;
+        let levels = levels(values, ',').map_err(|why| format!("--vary {text}: {why}"))?;
         if kernels.replace(Kernels { levels, boots: plan.boots }).is_some() {
             return Err("--vary kernel: it is given twice".into());
         }

@@ -10,26 +10,20 @@ use crate::host::disks;
 use crate::host::limits;
 use crate::host::mounts::{MountFacts, mounts};
 use crate::host::noacl;
-use crate::loadfile::builtin;
 
 /// Adds a preset to what was said; what was said before holds.
 pub(super) fn apply(preset: MatrixPreset, draft: &mut Draft, disks: &[OsString]) {
-    draft.propose("engine", "sync");
     match preset {
         MatrixPreset::Permission => {
             add(draft, "as=root,nobody");
             add(draft, "dir-owner=third,caller");
             add_acls(draft, disks);
-            draft.propose("loadfile", path_load());
+            draft.propose("loadfile", "pathwalk");
         }
         MatrixPreset::Vfs2010 => {
             add(draft, "as=nobody,root");
             add_acls(draft, disks);
-            if path_load() == "default" {
-                draft.propose("loadfile", "default");
-            } else {
-                add(draft, &format!("loadfile=default,{}", path_load()));
-            }
+            add(draft, "loadfile=default,pathwalk");
             // As in 2010: the disks are root's, whom checks know as the owner.
             draft.propose("dir-owner", "root");
             draft.propose("clients", "4");
@@ -88,11 +82,6 @@ fn why_not_off(arguments: &[OsString]) -> Option<String> {
 fn mount_above<'t>(table: &'t [MountFacts], path: &Path) -> Option<&'t MountFacts> {
     let above = table.iter().filter(|mount| path.starts_with(&mount.mount_point));
     above.max_by_key(|mount| mount.mount_point.components().count())
-}
-
-/// The load that mostly walks paths, where this version has it.
-fn path_load() -> &'static str {
-    if builtin::builtin("pathwalk").is_some() { "pathwalk" } else { "default" }
 }
 
 /// CPUs 1, 2, 4 ... up to all of them, unless clients or threads are to grow.

@@ -6,7 +6,7 @@ use clap::{Arg, ArgAction, CommandFactory};
 
 use super::args::Cli;
 use super::request::cpu_list;
-use crate::matrix::Factor;
+use crate::matrix::{Factor, levels};
 
 /// Options of `run` that do not change what is measured, or belong to the matrix as a whole.
 const FIXED: [&str; 15] = [
@@ -54,16 +54,9 @@ pub(super) fn factor(text: &str, no_hooks: bool) -> Result<Factor, String> {
         }
     }
     let separator = if values.contains(';') { ';' } else { ',' };
-    let levels: Vec<String> =
-        values.split(separator).map(|level| level.trim().to_owned()).collect();
-    if levels.iter().any(String::is_empty) {
-        return Err(wrong("a value is empty".into()));
-    }
+    let levels = levels(values, separator).map_err(wrong)?;
     if !(2..=MOST_LEVELS).contains(&levels.len()) {
         return Err(wrong(format!("it takes 2 to {MOST_LEVELS} values")));
-    }
-    if let Some(again) = levels.iter().enumerate().find(|(i, level)| levels[..*i].contains(level)) {
-        return Err(wrong(format!("{} is there twice", again.1)));
     }
     let counts = counts(name, &levels);
     Ok(Factor { name: name.into(), levels, free: !option, counts })

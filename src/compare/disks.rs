@@ -3,10 +3,8 @@
 use super::metric::Metric;
 use super::model::Run;
 use super::sides::Side;
-use crate::stats::{Better, LEAST_PEERS, Standing, median, percent, robust_z, standings};
+use crate::stats::{Better, LEAST_PEERS, Standing, far, median, percent, standings};
 
-/// Further from the others than this is no chance, were changes normal.
-const FAR_Z: f64 = 5.0;
 /// Among disks that agree to the percent anything is far away; a tenth is worth a name.
 const FAR_LOG: f64 = 0.1;
 
@@ -40,19 +38,16 @@ fn changed(labels: &[&str], a: &[f64], b: &[f64], metric: &Metric) -> Vec<String
         return Vec::new();
     }
     let center = median(&ratios).unwrap_or(0.0);
-    let zs = robust_z(&ratios);
-    let far = |index: &usize| zs[*index].abs() > FAR_Z && (ratios[*index] - center).abs() > FAR_LOG;
-    let line = |index: usize| {
+    let line = |(index, z): (usize, f64)| {
         format!(
-            "disk {}: {metric} changed by {:+.1} %, the median of {} disks by {:+.1} % (robust z {:.0})",
+            "disk {}: {metric} changed by {:+.1} %, the median of {} disks by {:+.1} % (robust z {z:.0})",
             labels[index],
             percent(ratios[index]),
             labels.len(),
-            percent(center),
-            zs[index]
+            percent(center)
         )
     };
-    (0..labels.len()).filter(far).map(line).collect()
+    far(&ratios, FAR_LOG).into_iter().map(line).collect()
 }
 
 fn slow(labels: &[&str], logs: &[f64], side: &str, metric: &Metric, better: Better) -> Vec<String> {

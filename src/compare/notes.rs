@@ -80,25 +80,14 @@ fn unsteady(
     request: &Request,
     said: &mut Vec<String>,
 ) {
-    let level = |runs: &[&'_ Run]| -> Vec<usize> {
-        (0..runs.len()).filter(|index| runs[*index].steady != Some(false)).collect()
-    };
-    let (keep_a, keep_b) = (level(&pair.a), level(&pair.b));
-    let odd = pair.a.len() + pair.b.len() - keep_a.len() - keep_b.len();
+    let (a, b) = (level(&pair.a), level(&pair.b));
+    let odd = pair.a.len() + pair.b.len() - a.len() - b.len();
     if odd == 0 {
         return;
     }
-    let rest = Pair {
-        a_name: pair.a_name,
-        b_name: pair.b_name,
-        cell: pair.cell.clone(),
-        a: keep_a.iter().map(|index| pair.a[*index]).collect(),
-        b: keep_b.iter().map(|index| pair.b[*index]).collect(),
-    };
+    let rest = Pair { cell: pair.cell.clone(), a, b, ..*pair };
     let cell = if pair.cell.is_empty() { String::new() } else { format!(" ({})", pair.cell) };
-    let estimate =
-        if rest.a.is_empty() || rest.b.is_empty() { None } else { rest.draft(metric, better) };
-    let without = match estimate.and_then(|draft| draft.sample.estimate) {
+    let without = match rest.draft(metric, better).and_then(|draft| draft.sample.estimate) {
         None => "without them too few are left".to_owned(),
         Some(estimate) => {
             let (change, low, high) = estimate.percent(request.alpha);
@@ -108,17 +97,19 @@ fn unsteady(
     said.push(format!("{odd} runs were not steady{cell}; {without}"));
 }
 
+/// Runs of which nobody found out that their rate was not level.
+fn level<'r>(runs: &[&'r Run]) -> Vec<&'r Run> {
+    runs.iter().copied().filter(|run| run.steady != Some(false)).collect()
+}
+
 /// Where the change depends on the cell, its average over the cells says little.
 pub(super) fn cells_differ(effects: &mut [CompareRow], said: &mut Vec<String>) {
     let together = |row: &CompareRow| row.effect.contains(" x ");
-    let keys: Vec<(String, String, String, String)> = effects
-        .iter()
-        .filter(|row| together(row) && row.verdict == "effect")
-        .map(|row| (row.b.clone(), row.metric.clone(), row.op.clone(), row.disk.clone()))
-        .collect();
+    let key = |row: &CompareRow| [&row.b, &row.metric, &row.op, &row.disk].map(String::clone);
+    let together_found = effects.iter().filter(|row| together(row) && row.verdict == "effect");
+    let keys: Vec<_> = together_found.map(key).collect();
     for row in effects.iter_mut().filter(|row| !together(row)) {
-        let key = (row.b.clone(), row.metric.clone(), row.op.clone(), row.disk.clone());
-        if keys.contains(&key) && row.verdict != "same" {
+        if keys.contains(&key(row)) && row.verdict != "same" {
             row.verdict = "inconclusive";
             row.why = "not the same in all cells".to_owned();
             row.needs = None;

@@ -164,14 +164,8 @@ fn outliers_of(a: &[Point], b: &[Point]) -> Vec<String> {
     all
 }
 
-/// |robust z| > 5 among at least six, and far enough to matter: 1 %.
+/// Those far from the others, of at least six, by enough to matter: 1 %.
 fn far(logs: &[f64]) -> Vec<usize> {
-    let Some(center) = crate::stats::median(logs).filter(|_| logs.len() >= 6) else {
-        return Vec::new();
-    };
-    let zs = crate::stats::robust_z(logs);
-    let far = |(index, z): (usize, &f64)| {
-        (z.abs() > 5.0 && (logs[index] - center).abs() > 0.01).then_some(index)
-    };
-    zs.iter().enumerate().filter_map(far).collect()
+    let found = if logs.len() < 6 { Vec::new() } else { crate::stats::far(logs, 0.01) };
+    found.into_iter().map(|(index, _)| index).collect()
 }

@@ -198,27 +198,24 @@ fn headline_draft(pair: &Pair, metric: &Metric, better: Better) -> Result<Draft,
 }
 
 /// What differs between the hosts: what refuses is returned.
-fn of_hosts(
-    a: &Side,
-    b: &Side,
+fn of_hosts<'s>(
+    a: &'s Side,
+    b: &'s Side,
     factors: &[String],
     hosts: &Hosts,
     said: &mut Vec<String>,
 ) -> Vec<String> {
-    let told = facts(&a.of_cells(&a.cells()), &b.of_cells(&b.cells()));
+    let runs = |side: &'s Side| -> Vec<&'s Run> { side.runs.iter().collect() };
+    let told = facts(&runs(a), &runs(b));
     said.extend(told.into_iter().map(|line| format!("differs: {line}")));
-    let of = |side: &Side| -> Vec<_> {
+    let of = |side: &Side| -> Option<Vec<_>> {
         let mut hashes: Vec<&String> = side.runs.iter().map(|run| &run.host_sha256).collect();
         hashes.sort();
         hashes.dedup();
         hashes.iter().map(|hash| hosts.get(*hash).cloned()).collect()
     };
-    let (left, right): (Vec<Option<_>>, Vec<Option<_>>) = (of(a), of(b));
-    let all = |hosts: Vec<Option<BTreeMap<String, String>>>| -> Option<Vec<_>> {
-        hosts.into_iter().collect()
-    };
     let differ = a.runs.iter().chain(&b.runs).any(|run| run.host_sha256 != a.runs[0].host_sha256);
-    let (Some(left), Some(right)) = (all(left), all(right)) else {
+    let (Some(left), Some(right)) = (of(a), of(b)) else {
         if differ {
             let text = "host settings differ; which ones stands in FILE.host.json beside the \
                         results, and these are not there";

@@ -3,8 +3,6 @@
 //! Each boot of a kernel is measured by a command of its own, which goes on with the same file. A
 //! block holds the cells of the kernel that runs; blocks are counted on over the boots.
 
-use std::collections::BTreeSet;
-
 use crate::run::RunError;
 
 /// The kernels of a matrix.
@@ -106,25 +104,9 @@ pub(super) fn boots(blocks: &[(String, String)]) -> Vec<Boot> {
     all
 }
 
-/// Checks the values of `--vary kernel=`.
-///
-/// # Errors
-///
-/// When one is empty or there twice.
-pub fn kernel_levels(values: &str) -> Result<Vec<String>, String> {
-    let levels: Vec<String> = values.split(',').map(|level| level.trim().to_owned()).collect();
-    if levels.iter().any(String::is_empty) {
-        return Err("a value is empty".into());
-    }
-    let mut seen = BTreeSet::new();
-    match levels.iter().find(|level| !seen.insert(level.as_str())) {
-        Some(again) => Err(format!("{again} is there twice")),
-        None => Ok(levels),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::plan::levels;
     use super::*;
 
     fn boot(id: &str, kernel: &str) -> (String, String) {
@@ -133,19 +115,19 @@ mod tests {
 
     #[test]
     fn a_release_is_of_the_level_it_begins_with() {
-        let kernels = Kernels { levels: kernel_levels("6.1, 6.12,6.12.4").unwrap(), boots: 3 };
+        let kernels = Kernels { levels: levels("6.1, 6.12,6.12.4", ',').unwrap(), boots: 3 };
         assert_eq!(kernels.level_of("6.1.0-13-amd64"), Some("6.1"));
         assert_eq!(kernels.level_of("6.12.48+deb13"), Some("6.12"));
         assert_eq!(kernels.level_of("6.12.4-rc1"), Some("6.12.4"));
         assert_eq!(kernels.level_of("6.13.0"), None);
         assert!(kernels.here("6.13.0").unwrap_err().message.contains("this is 6.13.0"));
-        assert_eq!(kernel_levels("6.1,"), Err("a value is empty".into()));
-        assert_eq!(kernel_levels("a,b,a"), Err("a is there twice".into()));
+        assert_eq!(levels("6.1,", ','), Err("a value is empty".into()));
+        assert_eq!(levels("a,b,a", ','), Err("a is there twice".into()));
     }
 
     #[test]
     fn boots_are_counted() {
-        let kernels = Kernels { levels: kernel_levels("6.12,6.18").unwrap(), boots: 2 };
+        let kernels = Kernels { levels: levels("6.12,6.18", ',').unwrap(), boots: 2 };
         let blocks = [boot("x", "6.12.1"), boot("x", "6.12.1"), boot("y", "6.18.0")];
         let found = boots(&blocks);
         assert_eq!(found.iter().map(|boot| boot.blocks).collect::<Vec<_>>(), [2, 1]);

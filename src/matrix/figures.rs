@@ -1,12 +1,11 @@
 //! What was measured, by block and cell: from the rows of this try, or from those of an earlier one.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Metric;
+use super::metric::Values;
 use crate::output::{Column, Row};
-
-/// A figure's place in a run: disk, operation, column.
-type Place = (String, String, Column);
 
 /// Figures of runs.
 #[derive(Debug, Default)]
@@ -20,8 +19,15 @@ pub(super) struct Figures {
 
 #[derive(Debug, Default)]
 struct Run {
-    values: BTreeMap<Place, f64>,
+    /// By disk, and by operation: the worker keeps all runs of a shelf while it measures.
+    values: BTreeMap<String, BTreeMap<String, Values>>,
     failed: bool,
+}
+
+impl Run {
+    fn value(&self, disk: &str, metric: &Metric) -> Option<f64> {
+        metric.value(self.values.get(disk)?.get(metric.op())?)
+    }
 }
 
 impl Figures {
@@ -30,7 +36,12 @@ impl Figures {
     }
 
     /// Takes a summary row of a run, by its cells' texts.
-    pub(super) fn take(&mut self, block: u64, cell: usize, text: impl Fn(Column) -> String) {
+    pub(super) fn take<'t>(
+        &mut self,
+        block: u64,
+        cell: usize,
+        text: impl Fn(Column) -> Cow<'t, str>,
+    ) {
         let run = self.runs.entry((block, cell)).or_default();
         let flags = text(Column::Flags);
         run.failed |= flags.split(' ').any(|flag| matches!(flag, "failed" | "interrupted"));
@@ -42,12 +53,11 @@ impl Figures {
         // Where nobody asked for a user or an owner it explains nothing.
         let asked = !text(Column::Cred).is_empty() || !text(Column::DirOwner).is_empty();
         if asked && !relation.is_empty() {
-            self.relations.entry(cell).or_default().insert(relation);
+            self.relations.entry(cell).or_default().insert(relation.into_owned());
         }
-        for column in Metric::columns() {
-            if let Ok(value) = text(column).parse() {
-                run.values.insert((disk.clone(), op.clone(), column), value);
-            }
+        let values = Metric::values(text);
+        if values.iter().any(|value| !value.is_nan()) {
+            run.values.entry(disk.into_owned()).or_default().insert(op.into_owned(), values);
         }
     }
 
@@ -55,7 +65,7 @@ impl Figures {
     pub(super) fn take_rows(&mut self, block: u64, cell: usize, rows: &[Row]) {
         for row in rows {
             if row.get(Column::Row).csv() == "summary" {
-                self.take(block, cell, |column| row.get(column).csv().into_owned());
+                self.take(block, cell, |column| row.get(column).csv());
             }
         }
     }
@@ -72,8 +82,7 @@ impl Figures {
     fn disks(&self) -> Vec<&str> {
         let mut common: Option<BTreeSet<&str>> = None;
         for run in self.runs.values().filter(|run| !run.failed) {
-            let disks: BTreeSet<&str> =
-                run.values.keys().map(|(disk, _, _)| disk.as_str()).collect();
+            let disks: BTreeSet<&str> = run.values.keys().map(String::as_str).collect();
             common = Some(match common {
                 None => disks,
                 Some(known) => known.intersection(&disks).copied().collect(),
@@ -90,8 +99,7 @@ impl Figures {
             let run = self.runs.get(&(block, cell)).filter(|run| !run.failed)?;
             let mut sum = 0.0;
             for disk in &disks {
-                let place = ((*disk).to_owned(), metric.op().to_owned(), metric.column());
-                sum += run.values.get(&place)?.ln();
+                sum += run.value(disk, metric)?.ln();
             }
             (!disks.is_empty()).then_some(sum / disks.len() as f64)
         };
@@ -104,10 +112,9 @@ impl Figures {
     /// Geometric mean of a metric over all usable runs, by disk.
     pub(super) fn disk_means(&self, metric: &Metric) -> Vec<(&str, f64)> {
         let mean = |disk: &str| {
-            let place = (disk.to_owned(), metric.op().to_owned(), metric.column());
             let runs = self.runs.values().filter(|run| !run.failed);
             let logs: Vec<f64> =
-                runs.filter_map(|run| Some(run.values.get(&place)?.ln())).collect();
+                runs.filter_map(|run| Some(run.value(disk, metric)?.ln())).collect();
             (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
         };
         self.disks().into_iter().filter_map(|disk| Some((disk, mean(disk)?))).collect()
@@ -120,8 +127,8 @@ impl Figures {
 
     /// Operations that were measured anywhere.
     pub(super) fn ops(&self) -> BTreeSet<&str> {
-        let places = self.runs.values().flat_map(|run| run.values.keys());
-        places.map(|(_, op, _)| op.as_str()).filter(|op| *op != "all").collect()
+        let disks = self.runs.values().flat_map(|run| run.values.values());
+        disks.flat_map(BTreeMap::keys).map(String::as_str).filter(|op| *op != "all").collect()
     }
 
     /// How the caller stood to the directories in a cell, if that was looked at: `other`.

@@ -62,7 +62,12 @@ async fn run<'a>(worker: &mut Worker<'a, '_>, matrix: &'a Matrix) -> Job {
         Common { hooks: matrix.hooks.clone(), idle: matrix.idle, remounts: matrix.remounts() };
     let stamp = stamp(matrix, &plan_sha256);
     let id = earlier.as_ref().map(|earlier| earlier.experiment_id.clone());
-    let mut series = worker.begin_series(common, id, stamp)?;
+    let here = Boot {
+        id: host.boot_id.clone().unwrap_or_default(),
+        kernel: host.kernel.release.clone().unwrap_or_default(),
+        blocks: matrix.blocks,
+    };
+    let mut series = worker.begin_series(common, host, id, stamp)?;
     let mut boots = earlier.as_ref().map(|earlier| earlier.boots.clone()).unwrap_or_default();
     let mut experiment = Experiment::new(matrix, ready, earlier);
     let whole = experiment.blocks(worker, &mut series).await;
@@ -71,8 +76,6 @@ async fn run<'a>(worker: &mut Worker<'a, '_>, matrix: &'a Matrix) -> Job {
         experiment.profile(worker, &mut series).await;
     }
     if let (Some(kernels), true) = (&matrix.kernels, whole) {
-        let kernel = host.kernel.release.unwrap_or_default();
-        let here = Boot { id: host.boot_id.unwrap_or_default(), kernel, blocks: matrix.blocks };
         boots.retain(|boot| boot.id != here.id);
         boots.push(here);
         worker.note(&kernels.missing(&boots));

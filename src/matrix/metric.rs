@@ -1,29 +1,33 @@
 //! What a matrix looks at: one number of each run.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::op::OpKind;
 use crate::output::Column;
 use crate::stats::Better;
 
-/// Columns that can be asked for, and which way is better.
-const CHOICE: [(Column, Better); 15] = [
-    (Column::OpsPerS, Better::Higher),
-    (Column::BytesPerS, Better::Higher),
-    (Column::LatMeanUs, Better::Lower),
-    (Column::LatMinUs, Better::Lower),
-    (Column::LatP50Us, Better::Lower),
-    (Column::LatP90Us, Better::Lower),
-    (Column::LatP95Us, Better::Lower),
-    (Column::LatP99Us, Better::Lower),
-    (Column::LatP999Us, Better::Lower),
-    (Column::LatMaxUs, Better::Lower),
-    (Column::PassMeanS, Better::Lower),
-    (Column::PassMaxS, Better::Lower),
-    (Column::SysUsPerOp, Better::Lower),
-    (Column::DrainS, Better::Lower),
-    (Column::StalledS, Better::Lower),
+/// Columns that can be asked for.
+const CHOICE: [Column; 15] = [
+    Column::OpsPerS,
+    Column::BytesPerS,
+    Column::LatMeanUs,
+    Column::LatMinUs,
+    Column::LatP50Us,
+    Column::LatP90Us,
+    Column::LatP95Us,
+    Column::LatP99Us,
+    Column::LatP999Us,
+    Column::LatMaxUs,
+    Column::PassMeanS,
+    Column::PassMaxS,
+    Column::SysUsPerOp,
+    Column::DrainS,
+    Column::StalledS,
 ];
+
+/// What a row has in each of [`CHOICE`]; not a number where it has nothing.
+pub(super) type Values = [f64; CHOICE.len()];
 
 /// A column of the summary rows, and the operation whose row it is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,8 +50,8 @@ impl Metric {
     /// A sentence that names what can be asked for.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (name, op) = text.split_once(':').unwrap_or((text, "all"));
-        let Some((column, _)) = CHOICE.iter().find(|(column, _)| column.name() == name) else {
-            let names: Vec<_> = CHOICE.iter().map(|(column, _)| column.name()).collect();
+        let Some(column) = CHOICE.iter().find(|column| column.name() == name) else {
+            let names = CHOICE.map(|column| column.name());
             return Err(format!("expected one of {}, and :OP for one operation", names.join(", ")));
         };
         if op != "all" && !OpKind::ALL.iter().any(|kind| kind.word() == op) {
@@ -60,10 +64,6 @@ impl Metric {
         Self { column, op: op.into() }
     }
 
-    pub(super) const fn column(&self) -> Column {
-        self.column
-    }
-
     pub(super) fn op(&self) -> &str {
         &self.op
     }
@@ -73,14 +73,20 @@ impl Metric {
         matches!(self.column, Column::OpsPerS | Column::BytesPerS)
     }
 
-    pub(super) fn better(&self) -> Better {
-        let found = CHOICE.iter().find(|(column, _)| *column == self.column);
-        found.map_or(Better::Higher, |(_, better)| *better)
+    /// All else are times.
+    pub(super) const fn better(&self) -> Better {
+        if self.is_rate() { Better::Higher } else { Better::Lower }
     }
 
-    /// All columns that can be asked for.
-    pub(super) fn columns() -> impl Iterator<Item = Column> {
-        CHOICE.iter().map(|(column, _)| *column)
+    /// Its value among those of a row.
+    pub(super) fn value(&self, values: &Values) -> Option<f64> {
+        let place = CHOICE.iter().position(|column| *column == self.column)?;
+        Some(values[place]).filter(|value| !value.is_nan())
+    }
+
+    /// What the row with these texts has.
+    pub(super) fn values<'t>(text: impl Fn(Column) -> Cow<'t, str>) -> Values {
+        CHOICE.map(|column| text(column).parse().unwrap_or(f64::NAN))
     }
 }
 

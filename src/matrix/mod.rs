@@ -19,8 +19,8 @@ mod resume;
 mod rows;
 mod text;
 
-pub use boots::{Kernels, kernel_levels};
+pub use boots::Kernels;
 pub use budget::{Fit, fit};
 pub use job::run_worker;
 pub use metric::Metric;
-pub use plan::{Cell, Factor, Matrix};
+pub use plan::{Cell, Factor, Matrix, levels};

@@ -1,5 +1,6 @@
 //! What a matrix is asked to do: factors, cells, blocks.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -20,6 +21,24 @@ pub struct Factor {
     pub free: bool,
     /// How many of something each level stands for, where that is so: CPUs, clients, threads.
     pub counts: Option<Vec<f64>>,
+}
+
+/// The levels in a list of values.
+///
+/// # Errors
+///
+/// When one is empty or there twice.
+pub fn levels(values: &str, separator: char) -> Result<Vec<String>, String> {
+    let levels: Vec<String> =
+        values.split(separator).map(|level| level.trim().to_owned()).collect();
+    if levels.iter().any(String::is_empty) {
+        return Err("a value is empty".into());
+    }
+    let mut seen = BTreeSet::new();
+    match levels.iter().find(|level| !seen.insert(level.as_str())) {
+        Some(again) => Err(format!("{again} is there twice")),
+        None => Ok(levels),
+    }
 }
 
 /// One combination of conditions.

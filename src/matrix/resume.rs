@@ -246,7 +246,7 @@ fn figures_of(own: &[&Line], matrix: &Matrix, blocks: RangeInclusive<u64>) -> Fi
     let mut figures = Figures::new(matrix.cells.len());
     for (line, block, cell) in summaries(own, matrix) {
         if blocks.contains(&block) {
-            figures.take(block, cell, |column| line.text(column).to_owned());
+            figures.take(block, cell, |column| line.text(column).into());
         }
     }
     figures

@@ -249,10 +249,9 @@ fn curve_text(effects: &[&Effect], color: bool) -> String {
     for effect in effects {
         let (Some(speed), Some(times)) = (effect.speed_up(), effect.ask.times) else { continue };
         let (low, high) = effect.estimate.interval(effect.alpha);
-        let at = if effect.ask.held.is_empty() { String::new() } else { effect.ask.held.clone() };
         rows.push(vec![
             format!("{} {} over {}", effect.ask.factor, effect.ask.to, effect.ask.from),
-            shorten(&at, NAME),
+            shorten(&effect.ask.held, NAME),
             format!("{}x", format_number(speed)),
             format!("{} .. {}", format_number(low.exp()), format_number(high.exp())),
             format!("{} %", format_number(100.0 * speed / times)),

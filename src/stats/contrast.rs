@@ -3,10 +3,6 @@
 //! A block is the logarithm of the metric in each cell. A contrast adds cells up with weights that
 //! cancel out, so that what a whole block has in common (a slow hour) drops out.
 
-use super::estimate::Estimate;
-use super::paired::paired;
-use super::welch::welch;
-
 /// The factors of an experiment by their numbers of levels; every combination is a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Design {
@@ -21,12 +17,6 @@ impl Design {
     #[must_use]
     pub fn new(levels: &[usize]) -> Self {
         Self { levels: levels.to_vec() }
-    }
-
-    /// Levels per factor.
-    #[must_use]
-    pub fn levels(&self) -> &[usize] {
-        &self.levels
     }
 
     /// Number of cells.
@@ -115,23 +105,10 @@ impl Contrast {
         sum.is_finite().then_some(sum)
     }
 
-    /// Its value in every block that has one.
+    /// Its value in every block that has one. Each contrast has its own noise: nothing is pooled.
     #[must_use]
     pub fn values(&self, blocks: &[Vec<f64>]) -> Vec<f64> {
         blocks.iter().filter_map(|logs| self.value(logs)).collect()
-    }
-
-    /// Its estimate over blocks; each contrast has its own noise, nothing is pooled. `None` for
-    /// fewer than two whole blocks.
-    #[must_use]
-    pub fn estimate(&self, blocks: &[Vec<f64>]) -> Option<Estimate> {
-        paired(&self.values(blocks))
-    }
-
-    /// How much larger it is in the blocks of another experiment: the difference of differences.
-    #[must_use]
-    pub fn difference(&self, a: &[Vec<f64>], b: &[Vec<f64>]) -> Option<Estimate> {
-        welch(&self.values(a), &self.values(b))
     }
 
     /// Its standard deviation in a block if runs vary by `cv` and have nothing in common.
@@ -145,6 +122,7 @@ impl Contrast {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::paired;
     use super::*;
 
     /// Cells 00, 01, 10, 11 of a two by two; the first index is the first factor.
@@ -209,7 +187,7 @@ mod tests {
             design.simple_effect((0, 0, 1), &[0, 1]),
         ];
         for (contrast, (log, low, high)) in contrasts.iter().zip(CONTRASTS) {
-            let found = contrast.estimate(&blocks).unwrap();
+            let found = paired(&contrast.values(&blocks)).unwrap();
             let limits = found.interval(0.05);
             for (value, expected) in [(found.log, log), (limits.0, low), (limits.1, high)] {
                 assert!((value - expected).abs() < 1e-9, "{contrast:?}: {value}, {expected}");

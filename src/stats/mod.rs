@@ -57,17 +57,22 @@ pub fn robust_z(values: &[f64]) -> Vec<f64> {
     values.iter().map(|v| if *v == center { 0.0 } else { (v - center) / scale }).collect()
 }
 
-/// Values that stand out from the others: |robust z| > 5 and more than 10 % from the median.
-/// Fewer than three values have no majority to stand out from.
+/// Values that stand out from the others, with their robust z: |z| > 5, which is no chance where
+/// values are normal, and more than `distance` from the median, since among values that agree
+/// anything is far away.
+#[must_use]
+pub fn far(values: &[f64], distance: f64) -> Vec<(usize, f64)> {
+    let Some(center) = median(values) else { return Vec::new() };
+    let zs = robust_z(values).into_iter().enumerate();
+    zs.filter(|(i, z)| z.abs() > 5.0 && (values[*i] - center).abs() > distance).collect()
+}
+
+/// Values that are [`far`] from the others, and more than 10 % from the median. Fewer than three
+/// values have no majority to stand out from.
 #[must_use]
 pub fn outliers(values: &[f64]) -> Vec<usize> {
     let Some(center) = median(values).filter(|_| values.len() >= 3) else { return Vec::new() };
-    robust_z(values)
-        .iter()
-        .enumerate()
-        .filter(|(i, z)| z.abs() > 5.0 && (values[*i] - center).abs() > 0.1 * center.abs())
-        .map(|(i, _)| i)
-        .collect()
+    far(values, 0.1 * center.abs()).into_iter().map(|(i, _)| i).collect()
 }
 
 #[cfg(test)]

@@ -146,8 +146,8 @@ impl Series {
 }
 
 impl<'a> Worker<'a, '_> {
-    /// Whether messages for people are wanted on a terminal's standard output; says a text there,
-    /// or with the messages.
+    /// Says a text on standard output where the table alone goes there, else with the messages;
+    /// `text` is told whether it may have colours.
     pub(crate) fn say_result(&mut self, series: &Series, text: impl Fn(bool) -> String) {
         use std::io::Write as _;
         self.progress.finish();
@@ -210,10 +210,11 @@ impl<'a> Worker<'a, '_> {
         })
     }
 
-    /// Opens the result. `stamp` are cells that all rows have.
+    /// Opens the result. `host` is the one that rows are of, `stamp` are cells that all rows have.
     pub(crate) fn begin_series(
         &mut self,
         common: Common,
+        host: HostFacts,
         experiment_id: Option<String>,
         stamp: Vec<(Column, Cell)>,
     ) -> Result<Series, RunError> {
@@ -221,7 +222,7 @@ impl<'a> Worker<'a, '_> {
         Ok(Series {
             common,
             outlet: Outlet::open(self.request)?,
-            host: HostFacts::read(),
+            host,
             experiment_id: experiment_id.unwrap_or_else(|| own_id.clone()),
             stamp,
             own_id,
