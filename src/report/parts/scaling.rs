@@ -2,20 +2,15 @@
 
 use super::Part;
 use super::figures::{interval, number, tick};
-use crate::report::model::{Effect, Material};
+use crate::report::model::{Effect, Material, distinct};
 use crate::report::page::{Section, Svg, Table};
 use crate::report::plot::{Axis, LINES_MAX, Line, LinePlot};
 
 pub(super) fn section(material: &Material) -> Part {
     let mut section = Section::new("Scaling");
     let counted = || material.effects.iter().filter(|e| times(e).is_some());
-    let mut curves: Vec<(&str, &str, &str)> = Vec::new();
-    for effect in counted() {
-        let curve = (effect.file.as_str(), effect.factor.as_str(), effect.metric.as_str());
-        if !curves.contains(&curve) {
-            curves.push(curve);
-        }
-    }
+    let curves =
+        distinct(counted().map(|e| (e.file.as_str(), e.factor.as_str(), e.metric.as_str())));
     for (file, factor, metric) in curves {
         let of = |e: &&Effect| e.file == file && e.factor == factor && e.metric == metric;
         let effects: Vec<&Effect> = counted().filter(of).collect();
@@ -43,12 +38,7 @@ fn held(effect: &Effect) -> String {
 }
 
 fn curve(factor: &str, metric: &str, effects: &[&Effect]) -> LinePlot {
-    let mut names: Vec<String> = Vec::new();
-    for effect in effects {
-        if !names.contains(&held(effect)) {
-            names.push(held(effect));
-        }
-    }
+    let mut names = distinct(effects.iter().map(|effect| held(effect)));
     // The mean first, and of the others as many as can be told apart.
     names.sort_by_key(|name| name != "mean over the others");
     names.truncate(LINES_MAX);
