@@ -112,13 +112,16 @@ impl Ratios {
     }
 
     fn caption(&self, names: &Names, material: &Material) -> String {
-        let what = if material.groups.len() == 1 { "" } else { "operations per second of " };
+        let (what, ops) = match material.groups.as_slice() {
+            [group] => ("Each disk", group.ops().len()),
+            _ => ("Operations per second of each disk", 0),
+        };
         let mut text = format!(
-            "{what}each disk against the median disk of the column; the number is how many times \
-             better or worse it is, where that is 1.25 or more."
+            "{what} against the median disk of the column; the number is how many times better or \
+             worse it is, where that is 1.25 or more."
         );
-        if let Some(first) = text.get_mut(..1) {
-            first.make_ascii_uppercase();
+        if ops > OPS {
+            text += &format!(" The {OPS} most frequent of {ops} operations.");
         }
         if self.disks > self.rows.len() {
             text += &format!(" The {DISKS} slowest of {} disks.", self.disks);

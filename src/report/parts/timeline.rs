@@ -46,6 +46,10 @@ pub(super) fn section(material: &Material) -> Part {
     for (group, _) in shown.iter().filter(|(group, _)| many(group)).take(HEAT_MAPS) {
         heat_map(&mut section, group, &names, material.groups.len() > 1)?;
     }
+    let wide = all.iter().filter(|(group, _)| many(group)).count();
+    if wide > HEAT_MAPS {
+        section.text(format!("The first {HEAT_MAPS} of {wide} kinds of run have a heat map."));
+    }
     Ok(Some(section))
 }
 
