@@ -249,7 +249,23 @@ fn files_of_single_processes_are_put_in_order() {
 fn a_reader_that_fails_is_an_error() {
     let mut source = Source::One(Box::new(|| Err(io::Error::other("gone"))));
     let made = import(&mut source, &rooted(), &mut Cursor::new(Vec::new()), &mut Vec::new());
-    assert!(made.unwrap_err().to_string().contains("gone"));
+    assert!(matches!(made, Err(ImportError::Read(why)) if why.to_string().contains("gone")));
+}
+
+/// It is the load that is named then, not the recording.
+#[test]
+fn a_full_disk_is_an_error_of_the_load() {
+    let dir = tempfile::tempdir().unwrap();
+    let recording = dir.path().join("r.strace");
+    std::fs::write(&recording, FAMILY).unwrap();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_jbodbench"));
+    command.args(["import", "strace", "--root", "/r"]).arg(&recording).stdout(full);
+    let output = command.output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("cannot write the load: No space left"), "{said}");
+    assert!(!said.contains("r.strace"), "{said}");
 }
 
 /// Calls as strace writes them, to be put in any order.

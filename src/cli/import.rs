@@ -24,7 +24,8 @@ const MORE: &str = "\
 All processes become one client, in the order in which their calls came back: waits for one another
 are in that order. Record with -s 0, which leaves out what was read and written. More is in
 docs/import.md.
-Exit codes: 0 a load was written, 1 it could not be written, 2 usage, or no load in the recording.";
+Exit codes: 0 a load was written; 1 it could not be written, or the recording not be read to its end;
+2 usage, or no load in the recording.";
 
 /// Arguments of `import`.
 #[derive(Debug, Args)]
@@ -102,8 +103,8 @@ fn convert(args: &StraceArgs) -> Result<Report, Failure> {
         hide_names: args.hide_names,
         head: head(args),
     };
-    let near = args.out.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
-    let near = if args.out.is_none() { std::env::temp_dir() } else { near.to_path_buf() };
+    let beside = |out: &Path| out.parent().unwrap_or(Path::new("")).to_path_buf();
+    let near = args.out.as_deref().map_or_else(std::env::temp_dir, beside);
     let mut spool = spool(&near).map_err(|error| (error.to_string(), 1))?;
     let made = match &args.out {
         None => import::import(&mut source, &wish, &mut spool, &mut io::stdout().lock()),
@@ -128,8 +129,14 @@ fn head(args: &StraceArgs) -> Vec<String> {
 fn failure(error: &ImportError, args: &StraceArgs) -> Failure {
     let file = args.files.first().map_or_else(String::new, |file| file.display().to_string());
     match error {
-        ImportError::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => (String::new(), 141),
-        ImportError::Io(error) => (format!("{file}: {error}"), 1),
+        ImportError::Read(error) => (format!("{file}: {error}"), 1),
+        ImportError::Write(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+            (String::new(), 141)
+        }
+        ImportError::Write(error) => {
+            let out = args.out.as_ref().map_or("the load".into(), |out| out.to_string_lossy());
+            (format!("cannot write {out}: {error}"), 1)
+        }
         ImportError::NoRoot => (format!("{file}: {error}"), 2),
         ImportError::NoCall(report) | ImportError::NoOperation(report) => {
             complain(report, &args.files);

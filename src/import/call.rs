@@ -1,6 +1,6 @@
 //! A call: its name, its arguments, what it returned.
 
-use super::line::{duration, trim};
+use super::line::trim;
 use super::text::{number, unescape};
 
 /// A call that came back.
@@ -14,8 +14,6 @@ pub(super) struct Call<'t> {
     pub(super) annotation: Option<Vec<u8>>,
     /// The name of the error that it failed with.
     pub(super) error: Option<&'t str>,
-    /// How long it took, in microseconds.
-    pub(super) took: Option<u64>,
 }
 
 /// A descriptor argument.
@@ -37,8 +35,7 @@ impl<'t> Call<'t> {
         let (arguments, close) = split(text, open + 1)?;
         let rest = trim(&text[close + 1..]);
         let rest = trim(rest.strip_prefix(b"=").ok_or(close + 1)?);
-        let mut call =
-            Self { name, arguments, value: None, annotation: None, error: None, took: None };
+        let mut call = Self { name, arguments, value: None, annotation: None, error: None };
         let end = rest.iter().position(|b| matches!(b, b' ' | b'<')).unwrap_or(rest.len());
         let (value, mut rest) = rest.split_at(end);
         if value != b"?" {
@@ -53,9 +50,6 @@ impl<'t> Call<'t> {
         let word = rest.split(|b| *b == b' ').next().unwrap_or_default();
         if word.first() == Some(&b'E') && word.iter().all(|b| b.is_ascii_alphanumeric()) {
             call.error = std::str::from_utf8(word).ok();
-        }
-        if let Some(start) = rest.iter().rposition(|b| *b == b'<') {
-            call.took = rest[start + 1..].strip_suffix(b">").and_then(duration);
         }
         Ok(call)
     }
@@ -182,6 +176,7 @@ fn starts_annotation(text: &[u8], at: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::import::line;
 
     #[test]
     fn a_call_with_everything() {
@@ -193,7 +188,7 @@ mod tests {
         assert_eq!((fd.number, fd.path.as_deref()), (None, Some(b"/a <b>".as_slice())));
         assert!(call.has(2, "O_CREAT") && !call.has(2, "O_RDONLY"));
         assert_eq!(call.number(3), Some(0o644));
-        assert_eq!((call.value, call.took), (Some(3), Some(12)));
+        assert_eq!((call.value, line::took(text)), (Some(3), Some(12)));
         assert_eq!(call.annotation.as_deref(), Some(b"/a/x".as_slice()));
     }
 

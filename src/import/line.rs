@@ -134,12 +134,11 @@ fn micros(digits: &str) -> Option<u64> {
     Some(value * 10_u64.pow(6 - digits.len() as u32))
 }
 
-/// A time that a call took, `0.000123`, in microseconds.
-pub(super) fn duration(text: &[u8]) -> Option<u64> {
-    std::str::from_utf8(text)
-        .ok()
-        .filter(|text| text.contains('.'))
-        .and_then(|text| timestamp(text.as_bytes()))
+/// How long a call took, in microseconds: `<0.000123>` at its end.
+pub(super) fn took(call: &[u8]) -> Option<u64> {
+    let start = call.iter().rposition(|b| *b == b'<')?;
+    let text = call[start + 1..].strip_suffix(b">")?;
+    text.contains(&b'.').then(|| timestamp(text))?
 }
 
 #[cfg(test)]

@@ -53,9 +53,12 @@ pub struct Wish {
 /// Why there is no load.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// The recording could not be read, or the load not be written.
+    /// The recording could not be read, or not be put in order.
     #[error(transparent)]
-    Io(#[from] io::Error),
+    Read(io::Error),
+    /// The load, or what of it has to wait, could not be written.
+    #[error(transparent)]
+    Write(#[from] io::Error),
     /// Nothing says where it took place.
     #[error(
         "the recording does not name a working directory (was strace's -y given?): say with --root \
@@ -86,7 +89,9 @@ pub fn import(
 ) -> Result<Report, ImportError> {
     let mut forks = Forks::default();
     let mut feed = Feed::default();
-    source.lines(&mut |at, own, line| feed.line(at, own, line, &mut forks))?;
+    source
+        .lines(&mut |at, own, line| feed.line(at, own, line, &mut forks))
+        .map_err(ImportError::Read)?;
     if feed.lines.calls == 0 {
         feed.end();
         let report = Report { lines: feed.lines, complaints: feed.complaints, ..Report::default() };
@@ -98,7 +103,9 @@ pub fn import(
     let mut sink = |piece: &[u8]| spool.write_all(piece);
     let mut session = Session::new(&root, forks, wish.hide_names, &mut sink);
     let mut feed = Feed::default();
-    source.lines(&mut |at, own, line| feed.line(at, own, line, &mut session))?;
+    source
+        .lines(&mut |at, own, line| feed.line(at, own, line, &mut session))
+        .map_err(ImportError::Read)?;
     feed.end();
     session.printer.flush();
     let Session { tasks, tree, mut names, printer, mut report, .. } = session;
@@ -113,9 +120,14 @@ pub fn import(
     let mut sink = |piece: &[u8]| out.write_all(piece);
     let mut printer = emit::Printer::new(&mut sink);
     wish.head.iter().for_each(|line| printer.comment(line));
-    let (names_mut, report_mut) = (&mut names, &mut report);
-    Start { tree: &tree, names: names_mut, printer: &mut printer, report: report_mut, root: &root }
-        .write();
+    Start {
+        tree: &tree,
+        names: &mut names,
+        printer: &mut printer,
+        report: &mut report,
+        root: &root,
+    }
+    .write();
     printer.comment("The recording; what stands above this line makes its start again.");
     printer.failed?;
     if names.changed > 0 {

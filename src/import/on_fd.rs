@@ -230,26 +230,11 @@ impl Session<'_> {
             }
             fate = match writes {
                 true => self.write_lines(held, offset, got, COPY),
-                false => {
-                    // All of it, also where it is more than a line's most.
-                    self.copied(held, offset, got)
-                }
+                false => self.read_lines(held, offset, (got, got), COPY),
             };
         }
         self.report.note("copies within the kernel: a read and a write instead", 1);
         fate
-    }
-
-    fn copied(&mut self, held: Held, offset: u64, got: u64) -> Fate {
-        let mut done = 0;
-        loop {
-            let now = (got - done).min(COPY);
-            let fate = self.read_lines(held, offset.saturating_add(done), (now, now), COPY);
-            done += now;
-            if done >= got || fate != Fate::Played {
-                return fate;
-            }
-        }
     }
 
     fn seek(&mut self, pid: u32, fd: i32, held: Held, call: &Call<'_>) -> Fate {

@@ -98,9 +98,7 @@ impl Session<'_> {
             Ok(node) => node,
             Err(fate) => return fate,
         };
-        if let Some(fate) = self.learn(kind, node, &numbers, call) {
-            return fate;
-        }
+        self.learn(kind, node, &numbers, call);
         match kind {
             OpKind::QueryFs => self.emit_on(kind, &numbers),
             OpKind::Chown | OpKind::Lchown => {
@@ -116,7 +114,7 @@ impl Session<'_> {
     }
 
     /// What a successful call tells of a node.
-    fn learn(&mut self, kind: OpKind, node: Id, numbers: &[i64], call: &Call<'_>) -> Option<Fate> {
+    fn learn(&mut self, kind: OpKind, node: Id, numbers: &[i64], call: &Call<'_>) {
         match kind {
             OpKind::Stat | OpKind::Lstat => self.looked(node, call),
             OpKind::Access if numbers[0] as i32 & libc::X_OK != 0 => {
@@ -133,7 +131,6 @@ impl Session<'_> {
             OpKind::Truncate => self.tree.cut(node, numbers[0].max(0) as u64),
             _ => {}
         }
-        None
     }
 
     /// A call that failed: what it says of the tree, and its line.
@@ -159,10 +156,7 @@ impl Session<'_> {
             };
         }
         match self.miss(path, follow, error) {
-            Ok(expect) if kind == OpKind::QueryFs => {
-                let _ = expect;
-                Fate::Dropped("a statfs of what is not there")
-            }
+            Ok(_) if kind == OpKind::QueryFs => Fate::Dropped("a statfs of what is not there"),
             Ok(expect) => self.emit(kind, path, numbers, expect),
             Err(fate) => fate,
         }

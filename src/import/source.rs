@@ -104,9 +104,7 @@ fn key(text: &[u8], file: usize) -> io::Result<Option<u64>> {
     let forks = [&b"clone"[..], b"fork", b"vfork"];
     Ok(Some(match line.body {
         Body::Call(call) if !forks.iter().any(|name| call.starts_with(name)) => {
-            let took = call.iter().rposition(|b| *b == b'<');
-            let took = took.and_then(|at| call[at + 1..].strip_suffix(b">"));
-            start.saturating_add(took.and_then(line::duration).unwrap_or(0))
+            start.saturating_add(line::took(call).unwrap_or(0))
         }
         _ => start,
     }))

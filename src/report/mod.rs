@@ -39,7 +39,8 @@ pub enum ReportError {
 /// Makes the page: a whole HTML document.
 ///
 /// # Errors
-/// When a file cannot be read, is no result, is of a later version, or ends in a torn line.
+/// When a file cannot be read, is no result, is of a later version, or ends in a torn line; when a
+/// plot cannot be drawn.
 pub fn report(request: &Request) -> Result<String, ReportError> {
     let material = gather::gather(&request.files)?;
     let page = parts::page(request, &material)?;

@@ -132,6 +132,17 @@ fn together(column: Column, values: &[f64]) -> Option<f64> {
     })
 }
 
+/// Each once, in the order in which they first come.
+pub(super) fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut out = Vec::new();
+    for one in all {
+        if !out.contains(&one) {
+            out.push(one);
+        }
+    }
+    out
+}
+
 /// An effect, as a matrix has found it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Effect {
@@ -162,20 +173,20 @@ pub(super) struct Effect {
 impl Effect {
     /// Whether it answers the same question as another one: a file that grew has it twice.
     pub(super) fn same_question(&self, other: &Self) -> bool {
-        let key = |effect: &Self| {
-            [
-                &effect.file,
-                &effect.experiment,
-                &effect.kind,
-                &effect.factor,
-                &effect.level_a,
-                &effect.level_b,
-                &effect.held,
-                &effect.metric,
-            ]
-            .map(String::clone)
-        };
-        key(self) == key(other)
+        self.question() == other.question()
+    }
+
+    fn question(&self) -> [&str; 8] {
+        [
+            &self.file,
+            &self.experiment,
+            &self.kind,
+            &self.factor,
+            &self.level_a,
+            &self.level_b,
+            &self.held,
+            &self.metric,
+        ]
     }
 }
 

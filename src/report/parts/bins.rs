@@ -74,10 +74,11 @@ fn means(intervals: &[Interval], width_s: f64, count: usize) -> Vec<f64> {
         let first = (interval.start_s.max(0.0) / width_s) as usize;
         for (index, sum) in sums.iter_mut().enumerate().skip(first) {
             let (from, to) = (index as f64 * width_s, (index + 1) as f64 * width_s);
-            let shared = end.min(to) - interval.start_s.max(from);
-            if shared <= 0.0 {
+            if from >= end {
                 break;
             }
+            // Rounded, the first stretch may end where the interval begins.
+            let shared = (end.min(to) - interval.start_s.max(from)).max(0.0);
             sum.0 += interval.ops_per_s * shared;
             sum.1 += shared;
         }
@@ -103,6 +104,13 @@ mod tests {
         let means = means(&of, 1.0, 5);
         assert_eq!(means[..3], [10.0, 15.0, 20.0]);
         assert!(means[3].is_nan() && (means[4] - 7.0).abs() < 1e-12);
+    }
+
+    /// 219 x 0.84 over 0.84 is a little less than 219 in floating point.
+    #[test]
+    fn rounding_loses_no_interval() {
+        let means = means(&[interval(219.0 * 0.84, 0.84, 10.0)], 0.84, 220);
+        assert!((means[219] - 10.0).abs() < 1e-9, "{means:?}");
     }
 
     #[test]

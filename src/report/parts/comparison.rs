@@ -58,7 +58,14 @@ fn compared(
     let of = |kind: Kind| comparison.rows.iter().filter(move |row| row.question == kind);
     let asked: Vec<&CompareRow> = of(Kind::Headline).chain(of(Kind::Effect)).collect();
     let found = |row: &&CompareRow| !matches!(row.verdict, "same" | "inconclusive");
-    let explored: Vec<&CompareRow> = of(Kind::Exploratory).filter(found).take(EXPLORED).collect();
+    let mut explored: Vec<&CompareRow> = of(Kind::Exploratory).filter(found).collect();
+    let cut = match explored.len() {
+        many if many > EXPLORED => format!(" The first {EXPLORED} of {many}."),
+        _ => String::new(),
+    };
+    explored.truncate(EXPLORED);
+    let exploratory =
+        format!("Exploratory: other figures in which something is found. A place to look.{cut}");
     let level = asked.first().map_or(95.0, |row| row.level_percent);
     let caption = format!(
         "Change of ops/s from {} to the others, with intervals of {} % or more. Disc: improvement \
@@ -67,10 +74,7 @@ fn compared(
         comparison.sides.first().map_or("the first", |side| side.name.as_str()),
         number(Some(level))
     );
-    for (caption, rows) in [
-        (caption.as_str(), &asked),
-        ("Exploratory: other figures in which something is found. A place to look.", &explored),
-    ] {
+    for (caption, rows) in [(caption.as_str(), &asked), (exploratory.as_str(), &explored)] {
         if rows.is_empty() {
             continue;
         }

@@ -7,7 +7,7 @@ use super::figures::{count, megabytes, micros, number};
 use super::names::Names;
 use crate::output::Column;
 use crate::report::gather::natural;
-use crate::report::model::{Group, Material};
+use crate::report::model::{Group, Material, distinct};
 use crate::report::page::{Section, Svg, Table};
 use crate::report::plot::{Cell, DIVERGING, HeatPlot, LINES_MAX};
 
@@ -23,14 +23,9 @@ const STEPS: [f64; 3] = [1.1, 1.25, 2.0];
 
 pub(super) fn section(material: &Material) -> Part {
     let mut section = Section::new("Disks");
-    let mut disks: Vec<String> = Vec::new();
-    for disk in material.groups.iter().flat_map(|group| &group.disks) {
-        if !disks.contains(disk) {
-            disks.push(disk.clone());
-        }
-    }
+    let mut disks = distinct(material.groups.iter().flat_map(|group| &group.disks));
     disks.sort_by(|a, b| natural(a, b));
-    let names = Names::new(&disks);
+    let names = Names::new(disks.iter().copied());
     if disks.len() > LINES_MAX {
         let columns = columns(material);
         let ratios = Ratios::new(&disks, &columns);
@@ -81,11 +76,11 @@ struct Ratios {
 }
 
 impl Ratios {
-    fn new(disks: &[String], figures: &[Figure<'_>]) -> Self {
+    fn new(disks: &[&String], figures: &[Figure<'_>]) -> Self {
         let mut rows: Vec<(String, Vec<Option<f64>>)> =
-            disks.iter().map(|disk| (disk.clone(), Vec::new())).collect();
+            disks.iter().map(|disk| ((*disk).clone(), Vec::new())).collect();
         for figure in figures {
-            let value = |disk: &String| {
+            let value = |disk: &&String| {
                 figure.group.value(disk, &figure.op, figure.column).filter(|value| *value > 0.0)
             };
             let logs: Vec<f64> = disks.iter().filter_map(value).map(f64::ln).collect();
@@ -117,13 +112,16 @@ impl Ratios {
     }
 
     fn caption(&self, names: &Names, material: &Material) -> String {
-        let what = if material.groups.len() == 1 { "" } else { "operations per second of " };
+        let (what, ops) = match material.groups.as_slice() {
+            [group] => ("Each disk", group.ops().len()),
+            _ => ("Operations per second of each disk", 0),
+        };
         let mut text = format!(
-            "{what}each disk against the median disk of the column; the number is how many times \
-             better or worse it is, where that is 1.25 or more."
+            "{what} against the median disk of the column; the number is how many times better or \
+             worse it is, where that is 1.25 or more."
         );
-        if let Some(first) = text.get_mut(..1) {
-            first.make_ascii_uppercase();
+        if ops > OPS {
+            text += &format!(" The {OPS} most frequent of {ops} operations.");
         }
         if self.disks > self.rows.len() {
             text += &format!(" The {DISKS} slowest of {} disks.", self.disks);
@@ -182,7 +180,7 @@ const FACTS: [(&str, Column); 5] = [
     ("slot", Column::Slot),
 ];
 
-fn table(material: &Material, disks: &[String], names: &Names) -> Table {
+fn table(material: &Material, disks: &[&String], names: &Names) -> Table {
     let text = |group: &Group, disk: &str, column: Column| {
         let values = group.disk_values.get(disk).and_then(|values| values.get(&column));
         values.map(|v| v.iter().cloned().collect::<Vec<_>>().join(", ")).unwrap_or_default()
@@ -201,7 +199,7 @@ fn table(material: &Material, disks: &[String], names: &Names) -> Table {
         for group in material.groups.iter().filter(|group| group.disks.contains(disk)) {
             let value = |column| group.value(disk, "all", column);
             let none = BTreeSet::new();
-            let status = group.disk_status.get(disk).unwrap_or(&none);
+            let status = group.disk_status.get(*disk).unwrap_or(&none);
             let status: Vec<&str> = status.iter().map(String::as_str).collect();
             let mut row =
                 vec![names.short(disk).to_owned(), group.label.clone(), status.join(", ")];

@@ -2,7 +2,7 @@
 
 use super::Part;
 use super::figures::{change, interval, number, whole};
-use crate::report::model::{Effect, Material};
+use crate::report::model::{Effect, Material, distinct};
 use crate::report::page::{Section, Svg, Table};
 use crate::report::plot::{ForestPlot, ForestRow, Mark, PlotError};
 
@@ -13,12 +13,8 @@ pub(super) fn section(material: &Material) -> Part {
     let mut section = Section::new("Effects");
     for file in &material.files {
         let of_file = || material.effects.iter().filter(|effect| effect.file == *file);
-        let mut metrics: Vec<&str> = Vec::new();
-        for effect in of_file().filter(|effect| !effect.exploratory) {
-            if !metrics.contains(&effect.metric.as_str()) {
-                metrics.push(&effect.metric);
-            }
-        }
+        let declared_ones = of_file().filter(|effect| !effect.exploratory);
+        let metrics = distinct(declared_ones.map(|effect| effect.metric.as_str()));
         for metric in metrics {
             let of_metric = |effect: &&Effect| !effect.exploratory && effect.metric == metric;
             let effects: Vec<&Effect> = of_file().filter(of_metric).collect();
@@ -48,7 +44,9 @@ fn declared(
          (Holm). An interaction is a ratio of ratios.",
         level.round()
     );
-    plots(section, &caption, effects, &rows(effects))?;
+    let alone =
+        |effect: &Effect| effects.iter().filter(|other| what(other) == what(effect)).count() == 1;
+    plots(section, &caption, effects, &rows(effects, |effect| label(effect, alone(effect))))?;
     section.table(table(&format!("{of}Effects on {metric}"), effects));
     Ok(())
 }
@@ -59,24 +57,9 @@ fn exploratory(section: &mut Section, effects: &[&Effect]) -> Result<(), PlotErr
     }
     let mut sorted = effects.to_vec();
     // By factor, and within it as the file has them.
-    let mut order: Vec<String> = Vec::new();
-    for effect in effects {
-        let what = what(effect);
-        if !order.contains(&what) {
-            order.push(what);
-        }
-    }
-    sorted.sort_by_key(|effect| order.iter().position(|known| *known == what(effect)));
-    let mut rows = Vec::new();
-    let mut last = String::new();
-    for effect in &sorted {
-        let heading = what(effect);
-        if heading != last {
-            rows.push(ForestRow::Heading(heading.clone()));
-            last = heading;
-        }
-        rows.extend(row(effect, &effect.metric));
-    }
+    let order = distinct(effects.iter().map(|effect| what(effect)));
+    sorted.sort_by_cached_key(|effect| order.iter().position(|known| *known == what(effect)));
+    let rows = rows(&sorted, |effect| effect.metric.clone());
     let caption = "Exploratory: other metrics, not declared before, averaged over the other \
                    factors. A place to look, not a finding. Marks as above; * would not stand out \
                    among all of these (Holm).";
@@ -118,26 +101,25 @@ fn label(effect: &Effect, alone: bool) -> String {
     }
 }
 
-fn rows(effects: &[&Effect]) -> Vec<ForestRow> {
+/// A line for each, under a heading for those of the same factor and levels that follow each other.
+fn rows(effects: &[&Effect], label: impl Fn(&Effect) -> String) -> Vec<ForestRow> {
     let mut rows = Vec::new();
     let mut last = String::new();
     for effect in effects {
         let heading = what(effect);
         if heading != last {
             rows.push(ForestRow::Heading(heading.clone()));
+            last = heading;
         }
-        let alone = effects.iter().filter(|other| what(other) == heading).count() == 1;
-        rows.extend(row(effect, &label(effect, alone)));
-        last = heading;
+        rows.extend(row(effect, label(effect)));
     }
     rows
 }
 
-fn row(effect: &Effect, label: &str) -> Option<ForestRow> {
-    let verdict = verdict(effect);
-    let figures = [change(effect.change), interval(effect.low, effect.high), verdict];
+fn row(effect: &Effect, label: String) -> Option<ForestRow> {
+    let figures = [change(effect.change), interval(effect.low, effect.high), verdict(effect)];
     Some(ForestRow::Change {
-        label: label.to_owned(),
+        label,
         change: effect.change?,
         interval: effect.low.zip(effect.high),
         mark: mark(effect),

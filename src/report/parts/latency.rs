@@ -3,7 +3,7 @@
 use super::Part;
 use super::figures::{count, micros, micros_tick};
 use crate::output::Column;
-use crate::report::model::{Group, Material};
+use crate::report::model::{Group, Material, distinct};
 use crate::report::page::{Section, Svg, Table};
 use crate::report::plot::{SpreadPlot, SpreadRow};
 
@@ -19,12 +19,7 @@ const PERCENTILES: [Column; 5] =
 
 pub(super) fn section(material: &Material) -> Part {
     let mut section = Section::new("Latency");
-    let mut ops: Vec<String> = Vec::new();
-    for op in material.groups.iter().flat_map(Group::ops) {
-        if !ops.contains(&op) {
-            ops.push(op);
-        }
-    }
+    let ops = distinct(material.groups.iter().flat_map(Group::ops));
     let by_op = material.groups.len() <= GROUPS;
     let rows = if by_op { rows_by_op(material, &ops) } else { rows_by_group(material) };
     let of_groups = |group: &Group| group.label.clone();

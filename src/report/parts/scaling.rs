@@ -2,28 +2,34 @@
 
 use super::Part;
 use super::figures::{interval, number, tick};
-use crate::report::model::{Effect, Material};
+use crate::report::model::{Effect, Material, distinct};
 use crate::report::page::{Section, Svg, Table};
 use crate::report::plot::{Axis, LINES_MAX, Line, LinePlot};
+
+/// The curve that is of no level of other factors.
+const MEAN: &str = "mean over the others";
 
 pub(super) fn section(material: &Material) -> Part {
     let mut section = Section::new("Scaling");
     let counted = || material.effects.iter().filter(|e| times(e).is_some());
-    let mut curves: Vec<(&str, &str, &str)> = Vec::new();
-    for effect in counted() {
-        let curve = (effect.file.as_str(), effect.factor.as_str(), effect.metric.as_str());
-        if !curves.contains(&curve) {
-            curves.push(curve);
-        }
-    }
+    let curves =
+        distinct(counted().map(|e| (e.file.as_str(), e.factor.as_str(), e.metric.as_str())));
     for (file, factor, metric) in curves {
         let of = |e: &&Effect| e.file == file && e.factor == factor && e.metric == metric;
         let effects: Vec<&Effect> = counted().filter(of).collect();
-        let plot = curve(factor, metric, &effects);
+        // The mean first, and of the others as many as can be told apart.
+        let mut names = distinct(effects.iter().map(|effect| held(effect)));
+        names.sort_by_key(|name| name != MEAN);
+        let cut = match names.len() {
+            many if many > LINES_MAX => format!(" The first {LINES_MAX} of {many} are drawn."),
+            _ => String::new(),
+        };
+        names.truncate(LINES_MAX);
+        let plot = curve(factor, metric, &effects, &names);
         let from = if material.files.len() > 1 { format!("{file}: ") } else { String::new() };
         let caption = format!(
             "{from}Speed-up of {metric} over {factor}={}, with intervals, against as many times as \
-             many. \"ideal\" is an efficiency of 1.",
+             many. \"ideal\" is an efficiency of 1.{cut}",
             effects[0].level_a
         );
         section.plot(caption, Svg(plot.svg()?));
@@ -39,22 +45,13 @@ fn times(effect: &Effect) -> Option<f64> {
 }
 
 fn held(effect: &Effect) -> String {
-    if effect.held.is_empty() { "mean over the others".to_owned() } else { effect.held.clone() }
+    if effect.held.is_empty() { MEAN.to_owned() } else { effect.held.clone() }
 }
 
-fn curve(factor: &str, metric: &str, effects: &[&Effect]) -> LinePlot {
-    let mut names: Vec<String> = Vec::new();
-    for effect in effects {
-        if !names.contains(&held(effect)) {
-            names.push(held(effect));
-        }
-    }
-    // The mean first, and of the others as many as can be told apart.
-    names.sort_by_key(|name| name != "mean over the others");
-    names.truncate(LINES_MAX);
+fn curve(factor: &str, metric: &str, effects: &[&Effect], names: &[String]) -> LinePlot {
     let alone = names.len() == 1;
     let mut lines = Vec::new();
-    for name in &names {
+    for name in names {
         let mut of: Vec<&&Effect> = effects.iter().filter(|e| held(e) == *name).collect();
         of.sort_by(|a, b| times(a).unwrap_or(0.0).total_cmp(&times(b).unwrap_or(0.0)));
         let mut points = vec![(1.0, 1.0)];

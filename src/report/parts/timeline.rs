@@ -5,7 +5,7 @@ use super::bins::Bins;
 use super::figures::{count, tick};
 use super::names::Names;
 use crate::report::gather::natural;
-use crate::report::model::{Group, Material};
+use crate::report::model::{Group, Material, distinct};
 use crate::report::page::{Block, Section, Svg, Table};
 use crate::report::plot::{Axis, Cell, HeatPlot, LINES_MAX, Line, LinePlot, PlotError, SEQUENTIAL};
 
@@ -45,6 +45,10 @@ pub(super) fn section(material: &Material) -> Part {
     section.table(material.tell_apart(table(&all, &names), 0));
     for (group, _) in shown.iter().filter(|(group, _)| many(group)).take(HEAT_MAPS) {
         heat_map(&mut section, group, &names, material.groups.len() > 1)?;
+    }
+    let wide = all.iter().filter(|(group, _)| many(group)).count();
+    if wide > HEAT_MAPS {
+        section.text(format!("The first {HEAT_MAPS} of {wide} kinds of run have a heat map."));
     }
     Ok(Some(section))
 }
@@ -147,14 +151,9 @@ fn extremes(bins: &Bins) -> [usize; 2] {
 }
 
 fn table(all: &[(&Group, Bins)], names: &Names) -> Table {
-    let group_has_many = all.iter().any(|(group, _)| many(group));
-    let mut disks: Vec<&str> = Vec::new();
-    for (disk, _) in all.iter().flat_map(|(_, bins)| &bins.rates) {
-        if !disks.contains(&disk.as_str()) {
-            disks.push(disk);
-        }
-    }
-    let several = group_has_many || disks.len() > LINES_MAX;
+    let rates = all.iter().flat_map(|(_, bins)| &bins.rates);
+    let disks = distinct(rates.map(|(disk, _)| disk.as_str()));
+    let several = disks.len() > LINES_MAX;
     let mut head = vec!["runs of", "from s"];
     if several {
         head.extend(["slowest disk", "median", "fastest disk"]);
@@ -243,7 +242,7 @@ fn round(value: f64) -> f64 {
     (value * scale).round() / scale
 }
 
-/// Figures of the heat map; of many stretches the quarters of the time.
+/// Figures of the heat map; of many stretches the eighths of the time.
 fn rates_table(bins: &Bins, names: &Names) -> Table {
     let parts = bins.count().min(8);
     let at = |part: usize| part * bins.count() / parts;

@@ -43,6 +43,11 @@ pub(super) fn width_of(text: &str, size: f64) -> f64 {
     text.chars().count() as f64 * size * 0.62
 }
 
+/// The most that any of these texts is wide.
+pub(super) fn widest<'t>(texts: impl IntoIterator<Item = &'t str>, size: f64) -> f64 {
+    texts.into_iter().map(|text| width_of(text, size)).fold(0.0, f64::max)
+}
+
 /// So many characters find room.
 pub(super) fn room(pixels: i32, size: f64) -> usize {
     (f64::from(pixels.max(0)) / (size * 0.62)) as usize

@@ -1,7 +1,7 @@
 //! Heat maps: a row per disk, a column per stretch of time or per figure.
 
 use super::PlotError;
-use super::canvas::{SMALL, Sheet, WIDE, Write, draw, fill, room, text, width_of};
+use super::canvas::{SMALL, Sheet, WIDE, Write, draw, fill, room, text, widest, width_of};
 use super::shade::{DIM, INK, ON_STRONG, ON_WEAK, SEQUENTIAL, Shade};
 use crate::output::shorten;
 
@@ -47,10 +47,9 @@ impl HeatPlot {
         let two = self.rows.len() > ONE_COLUMN;
         let each = if two { self.rows.len().div_ceil(2) } else { self.rows.len() };
         let width = if two { (WIDE as i32 - BETWEEN) / 2 } else { WIDE as i32 };
-        let longest = self.rows.iter().map(|(label, _)| width_of(label, SMALL)).fold(0.0, f64::max);
+        let longest = widest(self.rows.iter().map(|(label, _)| label.as_str()), SMALL);
         let label = (longest as i32 + 8).min(width / 3);
-        let names =
-            self.columns.iter().map(|name| width_of(name, SMALL)).fold(0.0, f64::max) as i32;
+        let names = self.widest_column() as i32;
         let layout = Layout {
             row: if two { 12 } else { 15 },
             label,
@@ -67,6 +66,10 @@ impl HeatPlot {
             }
             Ok(())
         })
+    }
+
+    fn widest_column(&self) -> f64 {
+        widest(self.columns.iter().map(String::as_str), SMALL)
     }
 
     fn draw_legend(&self, sheet: &Sheet<'_>) -> Result<(), PlotError> {
@@ -135,8 +138,7 @@ impl HeatPlot {
             }
             return Ok(());
         }
-        let widest = self.columns.iter().map(|name| width_of(name, SMALL)).fold(0.0, f64::max);
-        let fit = (f64::from(layout.cells) / (widest + 24.0)).max(1.0) as usize;
+        let fit = (f64::from(layout.cells) / (self.widest_column() + 24.0)).max(1.0) as usize;
         let step = self.columns.len().div_ceil(fit).max(1);
         for (column, name) in self.columns.iter().enumerate().step_by(step) {
             let center = (x(column) + x(column + 1)) / 2;

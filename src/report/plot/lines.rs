@@ -7,7 +7,7 @@ use plotters::prelude::*;
 
 use super::PlotError;
 use super::canvas::{
-    Form, NARROW, Pixel, SIZE, SMALL, Sheet, WIDE, Write, draw, line, mark, room, text, width_of,
+    Form, NARROW, Pixel, SIZE, SMALL, Sheet, WIDE, Write, draw, line, mark, room, text, widest,
 };
 use super::shade::{BAND, DIM, GRID, INK, LINES, Shade};
 use super::ticks;
@@ -112,7 +112,7 @@ impl LinePlot {
 
     /// Room on the right for the names of lines.
     fn names(&self) -> i32 {
-        let widest = self.lines.iter().map(|line| width_of(&line.name, SMALL)).fold(0.0, f64::max);
+        let widest = widest(self.lines.iter().map(|line| line.name.as_str()), SMALL);
         if widest == 0.0 {
             12
         } else {
@@ -123,8 +123,7 @@ impl LinePlot {
     fn on(&self, sheet: &Sheet<'_>) -> Result<(), PlotError> {
         let x_ticks = self.x.ticks(if self.narrow { 5 } else { 10 });
         let y_ticks = self.y.ticks(5);
-        let widest =
-            y_ticks.iter().map(|(_, label)| width_of(label, SIZE - 1.0)).fold(0.0, f64::max);
+        let widest = widest(y_ticks.iter().map(|(_, label)| label.as_str()), SIZE - 1.0);
         let span = |axis: &Axis, ticks: &[(f64, String)]| Span {
             range: axis.place(axis.low)..axis.place(axis.high),
             keys: ticks.iter().map(|(value, _)| axis.place(*value)).collect(),
@@ -234,10 +233,9 @@ impl LinePlot {
             .filter_map(|(index, line)| last(line).map(|(x, y)| (index, self.pixel(chart, x, y))))
             .collect();
         ends.sort_by_key(|(_, at)| at.1);
-        let (_, rows) = chart.plotting_area().get_pixel_range();
+        let (columns, rows) = chart.plotting_area().get_pixel_range();
         let wanted: Vec<i32> = ends.iter().map(|(_, at)| at.1).collect();
         let places = apart(&wanted, rows.start + 4, rows.end - 4);
-        let (columns, _) = chart.plotting_area().get_pixel_range();
         for ((index, at), y) in ends.iter().zip(places) {
             let of = &self.lines[*index];
             let right = columns.end;

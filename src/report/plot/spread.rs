@@ -2,7 +2,7 @@
 
 use super::PlotError;
 use super::canvas::{
-    Form, SIZE, SMALL, Sheet, WIDE, Write, draw, fill, line, mark, room, text, width_of,
+    Form, SIZE, SMALL, Sheet, WIDE, Write, draw, fill, line, mark, room, text, widest, width_of,
 };
 use super::shade::{DIM, GRID, INK, LINES, Shade};
 use super::ticks;
@@ -48,6 +48,10 @@ fn letter(group: usize) -> String {
     char::from(b'A' + (group % 26) as u8).to_string()
 }
 
+const fn shade(group: usize) -> Shade {
+    LINES[group % LINES.len()]
+}
+
 impl SpreadPlot {
     /// Draws it; nothing where no value is known.
     pub(in crate::report) fn svg(&self) -> Result<Option<String>, PlotError> {
@@ -62,7 +66,7 @@ impl SpreadPlot {
         let labelled = self.rows.iter().filter(|row| !row.label.is_empty()).count() as i32;
         let space = if groups > 1 { SPACE } else { 0 };
         let bottom = top + ROW * self.rows.len() as i32 + space * labelled + 4;
-        let longest = self.rows.iter().map(|row| width_of(&row.label, SIZE)).fold(0.0, f64::max);
+        let longest = widest(self.rows.iter().map(|row| row.label.as_str()), SIZE);
         let left = (longest as i32 + 14).min(320) + if groups > 1 { 16 } else { 0 };
         let right = WIDE as i32 - 14;
         let x = |value: f64| {
@@ -91,10 +95,6 @@ impl SpreadPlot {
         Ok(Some(drawn))
     }
 
-    fn shade(&self, group: usize) -> Shade {
-        if self.groups.len() > 1 { LINES[group % LINES.len()] } else { LINES[0] }
-    }
-
     fn draw_legend(&self, sheet: &Sheet<'_>) -> Result<(), PlotError> {
         let mut x = 8;
         for (name, form) in MARKS {
@@ -107,7 +107,7 @@ impl SpreadPlot {
         }
         for (index, name) in self.groups.iter().enumerate() {
             let y = LEGEND + 8 + 15 * index as i32;
-            fill(sheet, (0, y - 1), (18, y + 2), self.shade(index))?;
+            fill(sheet, (0, y - 1), (18, y + 2), shade(index))?;
             let label = format!("{}  {name}", letter(index));
             let cut = shorten(&label, room(WIDE as i32 - 30, SIZE));
             text(sheet, cut, (24, y), Write::new(SIZE - 1.0, INK))?;
@@ -123,7 +123,7 @@ impl SpreadPlot {
         y: i32,
         x: &dyn Fn(f64) -> i32,
     ) -> Result<(), PlotError> {
-        let shade = self.shade(row.group);
+        let shade = shade(row.group);
         let several = self.groups.len() > 1;
         let edge = left - if several { 24 } else { 10 };
         let cut = shorten(&row.label, room(edge, SIZE));
