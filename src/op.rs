@@ -108,9 +108,7 @@ macro_rules! op_kinds {
             pub const ALL: &'static [OpKind] = &[$(OpKind::$variant),+];
         }
 
-        static TABLE: &[Word] = &[$($row),+];
-        /// The same for what is known when this is compiled.
-        const ROWS: &[Word] = &[$($row),+];
+        static ROWS: &[Word] = &[$($row),+];
     };
 }
 
@@ -236,7 +234,7 @@ impl OpKind {
     #[inline]
     #[must_use]
     pub fn row(self) -> &'static Word {
-        &TABLE[self.index()]
+        &ROWS[self.index()]
     }
 
     /// The word as a loadfile spells it.

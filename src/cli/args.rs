@@ -225,7 +225,7 @@ pub(super) struct CallArgs {
     #[arg(long, value_enum, default_value_t = PathArg::Absolute, hide_short_help = true)]
     pub(super) path: PathArg,
     /// Directories between the run directory and the clients' [default: 0; 4 where something is said
-    /// of them: --dir-owner, --dir-mode, --dir-acl]
+    /// of them: --dir-owner, --dir-mode, --dir-acl, --acl-cache cold]
     #[arg(long, value_name = "D", hide_short_help = true,
           value_parser = clap::value_parser!(u32).range(..=200))]
     pub(super) depth: Option<u32>,

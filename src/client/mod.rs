@@ -2,9 +2,10 @@
 //!
 //! A client is a closed loop with at most one call in flight, its own handles, registers, random
 //! numbers and sums. One idea a file: [`values`] evaluates operands, [`render`] makes paths,
-//! [`handles`] keeps descriptors, [`ops`] are the operations, [`posix`] those that are one call, [`judge`] compares outcome and
-//! expectation, [`pace`] says when an operation starts, [`drive`] is the loop, [`prepare`] what
-//! comes before it, [`control`] what in it is no operation.
+//! [`handles`] keeps descriptors, [`ops`] are the operations, [`posix`] those that are one call,
+//! [`judge`] compares outcome and expectation, [`pace`] says when an operation starts, [`drive`] is
+//! the loop, [`prepare`] what comes before it, [`control`] what in it is no operation,
+//! [`some_paths()`] names paths without running it.
 
 mod control;
 mod drive;

@@ -6,8 +6,8 @@ use crate::loadfile::Program;
 use crate::loadfile::program::{PathId, Segment, Wild};
 
 /// Up to `most` different paths of a client, below the run directory: all that the program names, or
-/// as many spread over them, for each client others. A pattern, or a name that is only drawn while the client runs, stands
-/// for the directory that it is in.
+/// as many spread over them, for each client others. A pattern, or a name that is only drawn while
+/// the client runs, stands for the directory that it is in.
 #[must_use]
 pub fn some_paths(program: &Program, client: u32, most: usize) -> BTreeSet<Vec<u8>> {
     let count = program.paths.len();

@@ -24,8 +24,8 @@ const MODULES: [&str; 14] = [
     "ipe",
 ];
 
-/// The modules in force, in the order in which they are asked: as the system call of Linux 6.8 says,
-/// or the file of securityfs. `None` where neither does.
+/// The modules in force, in the order in which they are asked: as the file of securityfs says,
+/// or the system call of Linux 6.8. `None` where neither does.
 #[must_use]
 pub fn modules() -> Option<Vec<String>> {
     let name = |id: u64| {

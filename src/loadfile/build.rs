@@ -2,6 +2,7 @@
 
 use super::ast::{Ast, Line, Node, Op};
 use super::names::NameTable;
+use super::op_line::ZERO;
 use super::program::{Expect, Operand, PathId, Program};
 use crate::op::OpKind;
 
@@ -25,8 +26,7 @@ impl Builder {
         if paths.len() != row.paths.len() || numbers.len() != row.numbers.len() {
             return false;
         }
-        let (Some(zero), mut ids) = (Operand::literal(0), [PathId(0); 2]) else { return false };
-        let mut operands = [zero; 4];
+        let (mut ids, mut operands) = ([PathId(0); 2], [ZERO; 4]);
         for ((to, number), (role, _)) in operands.iter_mut().zip(numbers).zip(row.numbers) {
             let (low, high) = role.limits();
             match Operand::literal(*number) {

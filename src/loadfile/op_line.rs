@@ -13,7 +13,7 @@ use crate::op::argument::Role;
 use crate::op::flags::Flags;
 use crate::op::{OpKind, Word};
 
-const ZERO: Operand = match Operand::literal(0) {
+pub(super) const ZERO: Operand = match Operand::literal(0) {
     Some(zero) => zero,
     None => Operand::expr(ExprId(0)),
 };

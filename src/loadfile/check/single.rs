@@ -21,7 +21,16 @@ impl Disk<'_> {
                 if self.dirs.contains(&name) { self.deltree(name) } else { self.unlink(&name) }
             }
             (Action::OnPaths { path, second, .. }, Some(OpKind::Renameat)) => {
-                self.rename(self.name(path), self.name(second));
+                let (old, new) = (self.name(path), self.name(second));
+                if numbers[0] & i64::from(libc::RENAME_EXCHANGE) == 0 {
+                    self.rename(old, new);
+                } else {
+                    // By way of a name that no path can be.
+                    let aside = vec![0];
+                    self.rename(old.clone(), aside.clone());
+                    self.rename(new.clone(), old);
+                    self.rename(aside, new);
+                }
             }
             (Action::OnPaths { path, second, .. }, Some(OpKind::Link)) => {
                 if let Some(&file) = self.named.get(&self.names[path.0 as usize]) {
