@@ -19,7 +19,9 @@ pub struct Ast {
     pub templates: Vec<Template>,
     /// Texts of WRITEPATTERN lines, line end included.
     pub patterns: Vec<Box<[u8]>>,
-    /// Arguments of PHASE, POOL and SET lines.
+    /// Names of PHASE lines.
+    pub phases: Vec<Box<str>>,
+    /// Arguments of POOL and SET lines.
     pub arguments: Vec<Box<[Box<[u8]>]>>,
     /// Whether a path lies in the tree that a disk's clients share.
     pub shared: bool,
@@ -61,6 +63,8 @@ pub enum Node {
     Prepare,
     /// The END of a PREPARE.
     EndPrepare,
+    /// `PHASE name`: index in [`Ast::phases`].
+    Phase(u32),
     /// A reserved word.
     Reserved(Reserved),
 }
@@ -72,8 +76,6 @@ pub enum Reserved {
     Choose(u32),
     /// `END` of a CHOOSE.
     End,
-    /// `PHASE name`.
-    Phase(u32),
     /// `POOL name ...`.
     Pool(u32),
     /// `SET name=default`.
@@ -87,7 +89,6 @@ impl Reserved {
         match self {
             Self::Choose(_) => "CHOOSE",
             Self::End => "END",
-            Self::Phase(_) => "PHASE",
             Self::Pool(_) => "POOL",
             Self::Set(_) => "SET",
         }

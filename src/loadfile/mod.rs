@@ -25,6 +25,7 @@ mod number;
 mod op_line;
 mod operand;
 mod parser;
+mod phase;
 mod print;
 pub mod program;
 pub mod segment;
