@@ -35,6 +35,7 @@ pub const BUILTINS: &[Builtin] = &[
         name: "pathwalk-shared-file",
         text: include_bytes!("../../loadfiles/pathwalk-shared-file.load"),
     },
+    Builtin { name: "tiobench", text: include_bytes!("../../loadfiles/tiobench.load") },
 ];
 
 /// The names, for messages.
