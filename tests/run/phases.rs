@@ -134,10 +134,9 @@ fn clients_agree_on_their_passes() {
         let table = run_on(&arguments, &[disk.path()]).expect(0).table();
         let all = table.summary("all", "all");
         assert_eq!(all.int("passes"), 4 * 5);
-        // The pass that the window opened in may have had one of its phases in it.
+        // The pass that the window opened in may have had phases in it.
         let repeats = ["one", "two"].map(|name| phase(&table, "all", name, "all").int("repeats"));
-        assert_eq!(repeats[0], 5, "{engine}");
-        assert!((5..=6).contains(&repeats[1]), "{engine}: {repeats:?}");
+        assert!(repeats.iter().all(|n| (5..=6).contains(n)), "{engine}: {repeats:?}");
     }
 }
 
