@@ -23,6 +23,8 @@ const FAMILIES: &[(&[&str], &[&str])] = &[
     (&["rate"], &["rate_ops"]),
     (&["path"], &["path_mode"]),
     (&["no-resolve"], &["resolve"]),
+    // Another kernel mounts with other defaults: `discard=async` of btrfs came with 6.2.
+    (&["kernel"], &["kernel", "mount_options"]),
     // Defaults that follow from the number of processors.
     (&["host"], &["host", "threads", "io_wq_max"]),
 ];
