@@ -514,10 +514,12 @@ fn security_modules_must_be_the_same() {
     let plain = side("plain", "capability", "Not affected");
     let strict = side("strict", "capability,selinux", "Not affected");
     let slower = side("slower", "capability", "Vulnerable");
+    let silent = side("silent", "unknown", "Not affected");
     compare(&[&plain, &strict], "")
         .expect(3)
         .says("kernel.lsm: capability against capability,selinux");
     compare(&[&plain, &strict], "--by lsm").expect(0);
+    compare(&[&plain, &silent], "").expect(0);
     let text = compare(&[&plain, &slower], "").expect(0).stdout;
     let told = "differs on the host: cpu.mitigations.retbleed: Not affected against Vulnerable";
     assert!(text.contains(told) && !text.contains("boot_id"), "{text}");

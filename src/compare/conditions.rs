@@ -144,7 +144,8 @@ pub(super) fn host_differences(
         match strict {
             // What one side does not know is no difference.
             Some((factor, _))
-                if ![&left, &right].iter().any(|side| side.iter().all(String::is_empty))
+                if !is_unknown(&left)
+                    && !is_unknown(&right)
                     && !factors.iter().any(|known| known == factor) =>
             {
                 refused.push(text);
@@ -153,6 +154,11 @@ pub(super) fn host_differences(
         }
     }
     (refused, told)
+}
+
+/// Whether no host of a side tells a fact.
+fn is_unknown(values: &[String]) -> bool {
+    values.iter().all(|value| value.is_empty() || value == "unknown")
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ pub mod audit_status;
 pub mod btrfs;
 pub mod caller;
 pub mod cgroup;
+pub mod clock;
 pub mod cold;
 pub mod cost;
 pub mod cpu;
