@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::clean::CleanArgs;
 use super::compare::CompareArgs;
 use super::conditions::ConditionArgs;
 use super::import::ImportArgs;
@@ -54,6 +55,8 @@ pub(super) enum Command {
                             at its end.\nOnly what no running process will undo is touched."
     )]
     Restore,
+    /// Remove run directories that a killed run has left on disks
+    Clean(CleanArgs),
 }
 
 const RUN_EXAMPLES: &str = "\
