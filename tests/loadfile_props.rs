@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may end with a panic")]
 
+mod common;
+
 use std::collections::BTreeMap;
 
 use jbodbench::loadfile::check::check;
@@ -166,7 +168,7 @@ fn naive_counts(lines: &[String]) -> BTreeMap<String, u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(common::props::config(400))]
 
     #[test]
     fn random_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
