@@ -19,7 +19,7 @@ pub struct Ast {
     pub templates: Vec<Template>,
     /// Texts of WRITEPATTERN lines, line end included.
     pub patterns: Vec<Box<[u8]>>,
-    /// Arguments of PHASE, POOL and SET lines.
+    /// Arguments of PHASE and POOL lines.
     pub arguments: Vec<Box<[Box<[u8]>]>>,
     /// Whether a path lies in the tree that a disk's clients share.
     pub shared: bool,
@@ -76,8 +76,6 @@ pub enum Reserved {
     Phase(u32),
     /// `POOL name ...`.
     Pool(u32),
-    /// `SET name=default`.
-    Set(u32),
 }
 
 impl Reserved {
@@ -89,7 +87,6 @@ impl Reserved {
             Self::End => "END",
             Self::Phase(_) => "PHASE",
             Self::Pool(_) => "POOL",
-            Self::Set(_) => "SET",
         }
     }
 }

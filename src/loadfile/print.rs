@@ -223,7 +223,7 @@ impl Printer<'_> {
         match reserved {
             Reserved::End => self.text(reserved.word()),
             Reserved::Choose(weight) => self.counted(reserved.word(), weight),
-            Reserved::Phase(index) | Reserved::Pool(index) | Reserved::Set(index) => {
+            Reserved::Phase(index) | Reserved::Pool(index) => {
                 self.text(reserved.word());
                 for argument in &self.ast.arguments[index as usize] {
                     self.text(" \"");

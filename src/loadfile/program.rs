@@ -64,7 +64,7 @@ pub struct Program {
     pub reserved: Box<[Reserved]>,
 }
 
-/// A reserved word of the language (PHASE, CHOOSE, POOL, SET) and where it stands.
+/// A reserved word of the language (PHASE, CHOOSE, POOL) and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reserved {
     /// The word.

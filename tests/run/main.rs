@@ -18,6 +18,7 @@ mod limits;
 mod loads;
 mod options;
 mod pace;
+mod parameters;
 mod posix;
 mod preset;
 mod result;

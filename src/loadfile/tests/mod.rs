@@ -5,6 +5,7 @@ mod cases;
 mod client_txt;
 mod docs;
 mod language;
+mod parameters;
 mod posix;
 mod repairs;
 mod report;
