@@ -3,6 +3,7 @@
 //! It borrows nothing from the text. Blank lines, comments, spelling and spacing are gone:
 //! module `print` writes the one canonical text of a tree.
 
+use super::texts::Texts;
 use super::program::{Expect, Mod, Operand, PathId, PathSpec, Program, Segment, Template};
 use crate::op::OpKind;
 
@@ -19,6 +20,8 @@ pub struct Ast {
     pub templates: Vec<Template>,
     /// Texts of WRITEPATTERN lines, line end included.
     pub patterns: Vec<Box<[u8]>>,
+    /// Arguments that are text: their operands are numbers in this list.
+    pub texts: Texts,
     /// Arguments of PHASE, POOL and SET lines.
     pub arguments: Vec<Box<[Box<[u8]>]>>,
     /// Whether a path lies in the tree that a disk's clients share.

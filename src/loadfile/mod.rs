@@ -31,6 +31,7 @@ pub mod segment;
 mod source;
 mod status;
 mod template;
+pub mod texts;
 #[cfg(test)]
 mod tests;
 
