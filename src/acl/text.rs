@@ -6,8 +6,7 @@ use std::str::FromStr;
 use super::{Acl, AclEntry, AclError, Who, perms_text};
 
 /// What an ACL in text is meant to look like, for messages.
-pub const EXAMPLE: &str =
-    "entries of user (u), group (g), mask (m) and other (o), like u::rwx,u:1000:r-x,g::r-x,m::r-x,o::---";
+pub const EXAMPLE: &str = "entries of user (u), group (g), mask (m) and other (o), like u::rwx,u:1000:r-x,g::r-x,m::r-x,o::---";
 
 /// Why a text is no ACL.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -25,9 +25,7 @@ impl Call {
             CallKind::Symlink => Self::Symlink,
             CallKind::Readlink => Self::Readlink(PathSlot::First),
             CallKind::Fstatat => Self::Fstatat(fd),
-            CallKind::ReadNext => {
-                Self::Read { fd, offset: AT_POSITION, len: numbers[0] as usize }
-            }
+            CallKind::ReadNext => Self::Read { fd, offset: AT_POSITION, len: numbers[0] as usize },
             CallKind::WriteNext => {
                 Self::Write { fd, offset: AT_POSITION, from: 0, len: numbers[0] as usize }
             }
@@ -38,9 +36,13 @@ impl Call {
                 let mode = numbers[0] | libc::S_IFIFO as u64;
                 Self::Simple { kind, fd, numbers: [mode, 0, 0] }
             }
-            CallKind::Getxattr | CallKind::Setxattr | CallKind::Removexattr
+            CallKind::Getxattr
+            | CallKind::Setxattr
+            | CallKind::Removexattr
             | CallKind::Listxattr => Self::Attribute(attribute(kind, None, numbers)),
-            CallKind::Fgetxattr | CallKind::Fsetxattr | CallKind::Fremovexattr
+            CallKind::Fgetxattr
+            | CallKind::Fsetxattr
+            | CallKind::Fremovexattr
             | CallKind::Flistxattr => Self::Attribute(attribute(kind, Some(fd), numbers)),
             kind => Self::Simple { kind, fd, numbers },
         }

@@ -3,8 +3,8 @@
 //! It borrows nothing from the text. Blank lines, comments, spelling and spacing are gone:
 //! module `print` writes the one canonical text of a tree.
 
-use super::texts::Texts;
 use super::program::{Expect, Mod, Operand, PathId, PathSpec, Program, Segment, Template};
+use super::texts::Texts;
 use crate::op::OpKind;
 
 /// A parsed loadfile.

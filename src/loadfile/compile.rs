@@ -257,8 +257,7 @@ impl<'a> Compiler<'a> {
     /// Sees to it that the buffer that a word fills or takes is long enough.
     fn make_room(&mut self, op: &Op) {
         let row = op.kind.row();
-        let is_length =
-            |(role, _): &(Role, &str)| matches!(role, Role::Length | Role::ValueLength);
+        let is_length = |(role, _): &(Role, &str)| matches!(role, Role::Length | Role::ValueLength);
         let Some(at) = row.numbers.iter().position(is_length) else { return };
         match row.data {
             Data::In => self.max_read = self.max_read.max(self.upper(op.numbers[at])),

@@ -31,9 +31,9 @@ pub mod segment;
 mod source;
 mod status;
 mod template;
-pub mod texts;
 #[cfg(test)]
 mod tests;
+pub mod texts;
 
 use std::path::Path;
 

@@ -87,10 +87,7 @@ fn read(text: &[u8], what: Text) -> Result<Spelled, Refusal> {
         Text::Acl => {
             let acl = String::from_utf8_lossy(text).parse::<Acl>();
             let acl = acl.map_err(|error| (error.to_string(), EXAMPLE.to_owned()))?;
-            Ok(Spelled {
-                canonical: acl.short().into_bytes().into(),
-                bytes: acl.encode().into(),
-            })
+            Ok(Spelled { canonical: acl.short().into_bytes().into(), bytes: acl.encode().into() })
         }
     }
 }

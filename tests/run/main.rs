@@ -28,3 +28,4 @@ mod steady;
 mod threads;
 mod turns;
 mod walks;
+mod words;

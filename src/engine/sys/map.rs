@@ -17,9 +17,8 @@ pub fn map_read(fd: RawFd, offset: u64, len: usize) -> CallResult {
     };
     let address = raw(address)? as usize;
     // SAFETY: the range is the mapping from above; the advice changes no memory.
-    let populated = raw(unsafe {
-        libc::syscall(libc::SYS_madvise, address, len, libc::MADV_POPULATE_READ)
-    });
+    let populated =
+        raw(unsafe { libc::syscall(libc::SYS_madvise, address, len, libc::MADV_POPULATE_READ) });
     // SAFETY: the same range, to which no reference was ever made.
     let unmapped = raw(unsafe { libc::syscall(libc::SYS_munmap, address, len) });
     populated.and(unmapped).map(|_| len as u64)

@@ -8,6 +8,7 @@ mod language;
 mod posix;
 mod repairs;
 mod report;
+mod words;
 
 use super::program::{Action, Program, Segment};
 use super::{Diagnostic, LoadError, Loaded, Options, parse_bytes};
