@@ -8,6 +8,7 @@
 //! [`some_paths()`] names paths without running it.
 
 mod control;
+mod data;
 mod drive;
 mod handles;
 mod judge;

@@ -3,7 +3,7 @@
 //! It reads what the kernel says and never guesses: what cannot be known is `None`. It knows neither
 //! the command line nor the load; only the modules of floors 0 and 1 may be imported here.
 
-pub mod acl;
+pub use crate::acl;
 pub mod acl_force;
 pub mod acl_xattr;
 mod attributes;

@@ -4,6 +4,7 @@
 //! module `print` writes the one canonical text of a tree.
 
 use super::program::{Expect, Mod, Operand, PathId, PathSpec, Program, Segment, Template};
+use super::texts::Texts;
 use crate::op::OpKind;
 
 /// A parsed loadfile.
@@ -19,6 +20,8 @@ pub struct Ast {
     pub templates: Vec<Template>,
     /// Texts of WRITEPATTERN lines, line end included.
     pub patterns: Vec<Box<[u8]>>,
+    /// Arguments that are text: their operands are numbers in this list.
+    pub texts: Texts,
     /// Arguments of PHASE and POOL lines.
     pub arguments: Vec<Box<[Box<[u8]>]>>,
     /// Whether a path lies in the tree that a disk's clients share.

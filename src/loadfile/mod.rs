@@ -35,6 +35,7 @@ mod status;
 mod template;
 #[cfg(test)]
 mod tests;
+pub mod texts;
 
 use std::path::Path;
 

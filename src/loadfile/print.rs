@@ -142,6 +142,11 @@ impl Printer<'_> {
                 self.out.push(b' ');
                 self.text(&flags.spell(bits as i32));
             }
+            (Role::Text(_), OperandKind::Literal(index)) => {
+                self.text(" \"");
+                self.out.extend_from_slice(self.ast.texts.canonical(index as usize));
+                self.out.push(b'"');
+            }
             (Role::Mode, OperandKind::Literal(bits)) => self.text(&format!(" 0{bits:03o}")),
             _ => self.number(number),
         }

@@ -29,3 +29,4 @@ mod steady;
 mod threads;
 mod turns;
 mod walks;
+mod words;

@@ -6,6 +6,7 @@
 //! estimates, and the report says so.
 
 mod count;
+mod held;
 mod show;
 mod simulate;
 mod single;

@@ -181,7 +181,7 @@ fn other_dialects_are_named_once() {
     }
     // A file that is ours otherwise: the line is wrong, not the dialect.
     assert!(bad("Flush 1 *\nClose 12115\n")[0].message.contains("status"));
-    assert!(bad("Flush 1 *\nWrite 1 0 5 *\n")[0].expected.contains("--lenient"));
+    assert!(bad("Flush 1 *\nWrites 1 0 5 *\n")[0].expected.contains("--lenient"));
     assert!(bad("loop 5\nFlush 1 *\n")[0].expected.contains("capitals"));
 }
 

@@ -9,6 +9,7 @@ mod parameters;
 mod posix;
 mod repairs;
 mod report;
+mod words;
 
 use super::program::{Action, Program, Segment};
 use super::{Diagnostic, LoadError, Loaded, Options, parse_bytes};
