@@ -35,6 +35,9 @@ fn without_lines(mut program: Program) -> Program {
     for inst in &mut program.insts {
         inst.line = 0;
     }
+    for phase in &mut program.phases {
+        phase.line = 0;
+    }
     for reserved in &mut program.reserved {
         reserved.line = 0;
     }

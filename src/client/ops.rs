@@ -75,7 +75,8 @@ impl<E: Engine> Client<'_, E> {
             | Action::SetSp { .. }
             | Action::WaitSp { .. }
             | Action::WritePattern { .. }
-            | Action::RandomString { .. } => Ok(()),
+            | Action::RandomString { .. }
+            | Action::Phase { .. } => Ok(()),
         }
     }
 

@@ -22,7 +22,9 @@ pub struct Ast {
     pub patterns: Vec<Box<[u8]>>,
     /// Arguments that are text: their operands are numbers in this list.
     pub texts: Texts,
-    /// Arguments of PHASE and POOL lines.
+    /// Names of PHASE lines.
+    pub phases: Vec<Box<str>>,
+    /// Arguments of POOL lines.
     pub arguments: Vec<Box<[Box<[u8]>]>>,
     /// Whether a path lies in the tree that a disk's clients share.
     pub shared: bool,
@@ -64,6 +66,8 @@ pub enum Node {
     Prepare,
     /// The END of a PREPARE.
     EndPrepare,
+    /// `PHASE name`: index in [`Ast::phases`].
+    Phase(u32),
     /// A reserved word.
     Reserved(Reserved),
 }
@@ -75,8 +79,6 @@ pub enum Reserved {
     Choose(u32),
     /// `END` of a CHOOSE.
     End,
-    /// `PHASE name`.
-    Phase(u32),
     /// `POOL name ...`.
     Pool(u32),
 }
@@ -88,7 +90,6 @@ impl Reserved {
         match self {
             Self::Choose(_) => "CHOOSE",
             Self::End => "END",
-            Self::Phase(_) => "PHASE",
             Self::Pool(_) => "POOL",
         }
     }

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use super::ast::{Ast, Line, Node, Op, Special};
 use super::bounds::{self, Slots};
 use super::parser::has_time;
+use super::phase;
 use super::program::{
     Action, Expect, Expr, ExprId, HandleRef, Inst, Operand, OperandKind, Pc, Program, Register,
     Reserved,
@@ -25,6 +26,7 @@ pub(super) fn compile(ast: Ast, name: &str) -> Program {
     });
     let insts = std::mem::take(&mut compiler.insts).into_boxed_slice();
     let times = compiler.timed.then(|| std::mem::take(&mut compiler.times).into());
+    let phases = phase::phases(&ast, &insts);
     let Compiler { handles, registers, exprs, start, reserved, depth, max_write, max_read, .. } =
         compiler;
     Program {
@@ -42,6 +44,7 @@ pub(super) fn compile(ast: Ast, name: &str) -> Program {
         max_read,
         shared: ast.shared,
         reserved: reserved.into(),
+        phases,
         paths: ast.names.specs.into(),
         segments: ast.names.segments.into(),
         bytes: ast.names.bytes.into(),
@@ -142,6 +145,7 @@ impl<'a> Compiler<'a> {
             Node::WaitSp(child, value) => Action::WaitSp { child, value },
             Node::WritePattern(pattern) => Action::WritePattern { pattern },
             Node::RandomString(slot, template) => Action::RandomString { slot, template },
+            Node::Phase(phase) => Action::Phase { phase: phase as u16 }, // 1,000 at most
             Node::Prepare => return,
             Node::EndPrepare => {
                 self.start = Pc(self.insts.len() as u32);

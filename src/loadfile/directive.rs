@@ -73,7 +73,7 @@ impl<'t> Parser<'t> {
             b"WRITEPATTERN" => self.write_pattern(line, time, word),
             b"RANDOMSTRING" => self.random_string(line, time, args),
             b"SET" => self.set(line, word),
-            b"PHASE" => self.named(line, args, Reserved::Phase, "PHASE <name>", 1),
+            b"PHASE" => self.phase(line, word, args),
             _ => self.named(line, args, Reserved::Pool, "POOL <name> ...", usize::MAX),
         }
     }
@@ -289,7 +289,12 @@ fn count(line: Line<'_>, args: &[Token], usage: &str) -> LineResult<u32> {
     }
 }
 
-fn arguments(line: Line<'_>, args: &[Token], want: usize, usage: &str) -> LineResult<()> {
+pub(super) fn arguments(
+    line: Line<'_>,
+    args: &[Token],
+    want: usize,
+    usage: &str,
+) -> LineResult<()> {
     if let Some(extra) = args.get(want) {
         return fault(extra.at(), format!("{} is too much", extra.show(line.bytes)), usage);
     }

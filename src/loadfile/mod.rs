@@ -27,6 +27,7 @@ mod op_line;
 mod operand;
 pub mod parameters;
 mod parser;
+mod phase;
 mod print;
 pub mod program;
 pub mod segment;

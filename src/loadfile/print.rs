@@ -111,6 +111,10 @@ impl Printer<'_> {
             Node::RandomString(slot, index) => self.random_string(slot, index),
             Node::Prepare => self.text("PREPARE"),
             Node::EndPrepare => self.text("END"),
+            Node::Phase(index) => {
+                self.text("PHASE ");
+                self.text(&self.ast.phases[index as usize]);
+            }
             Node::Reserved(reserved) => self.reserved(reserved),
         }
         self.out.push(b'\n');
@@ -228,7 +232,7 @@ impl Printer<'_> {
         match reserved {
             Reserved::End => self.text(reserved.word()),
             Reserved::Choose(weight) => self.counted(reserved.word(), weight),
-            Reserved::Phase(index) | Reserved::Pool(index) => {
+            Reserved::Pool(index) => {
                 self.text(reserved.word());
                 for argument in &self.ast.arguments[index as usize] {
                     self.text(" \"");

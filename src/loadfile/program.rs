@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 pub use super::operand::{Expr, HandleRef, Mod, Operand, OperandKind, Register};
+pub use super::phase::Phase;
 pub use super::segment::{PathSpec, Piece, Segment, Template, Wild};
 use crate::op::OpKind;
 
@@ -62,11 +63,13 @@ pub struct Program {
     pub max_read: u64,
     /// Whether a path lies in the tree that all clients of a disk share, which the run then makes.
     pub shared: bool,
+    /// The phases of a pass, in their order.
+    pub phases: Box<[Phase]>,
     /// Words that are parsed but cannot be run yet, with their lines.
     pub reserved: Box<[Reserved]>,
 }
 
-/// A reserved word of the language (PHASE, CHOOSE, POOL) and where it stands.
+/// A reserved word of the language (CHOOSE, POOL) and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reserved {
     /// The word.
@@ -292,6 +295,11 @@ pub enum Action {
         slot: u8,
         /// Index in [`Program::templates`].
         template: u32,
+    },
+    /// PHASE: wait until all clients of the run have come here.
+    Phase {
+        /// Index in [`Program::phases`] of the one that begins.
+        phase: u16,
     },
 }
 

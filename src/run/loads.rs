@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::phases::refuse_other_phases;
 use super::{RunError, RunRequest};
 use crate::host::preflight::label;
 use crate::loadfile::granule::Granules;
@@ -119,7 +120,9 @@ impl Programs {
                 need_bytes: shared.fold(own, u64::saturating_add),
             }
         };
-        Ok(labels.iter().map(assign).collect())
+        let assigned: Vec<Assigned> = labels.iter().map(assign).collect();
+        refuse_other_phases(assigned.iter().flat_map(|load| &load.programs))?;
+        Ok(assigned)
     }
 }
 

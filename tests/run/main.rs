@@ -19,6 +19,7 @@ mod loads;
 mod options;
 mod pace;
 mod parameters;
+mod phases;
 mod posix;
 mod preset;
 mod result;
