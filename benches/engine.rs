@@ -41,6 +41,7 @@ fn layout(program: &Program) -> SlotLayout {
         max_path: max_path_len(program),
         max_read: program.max_read as usize,
         max_write: program.max_write as usize,
+        max_text: 0,
         directory: Directory::Cwd,
     }
 }

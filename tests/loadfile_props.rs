@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may end with a panic")]
 
+mod common;
+
 use std::collections::BTreeMap;
 
 use jbodbench::loadfile::check::check;
@@ -14,14 +16,14 @@ const LENIENT: Options = Options { lenient: true };
 
 /// Every construct of the language, as a start for mutations.
 const ALL: &str = concat!(
-    "PREPARE\nMkdir /p *\nEND\n",
+    "SET a=4k\nSET \"b=x ${a/2+1}\"\nPREPARE\nMkdir /p *\nEND\n",
     include_str!("cases/all4.load"),
     "RANDOMSTRING 1 \"a[xyz]b\"\n0.5 LOOP 3\nWriteX 7 *%4096/512+1 *%100 5 *\nENDLOOP\n",
     "REPEAT 4\nReadX +child +8 10 +num_children ENOENT\nSETSP 1\nWAITSP 0 1\nSLEEP 5\n",
     "WRITEPATTERN some \"text\nMkdir \"/d/$1/~$x\" 0xC0000034\nPHASE a\n",
     "open /SHARED/f O_RDWR|O_SYNC|O_CREAT 0644 3 *\naccess /a R_OK|X_OK EACCES\nchmod /a 0 *\n",
     "unlinkat /a AT_REMOVEDIR *\nrenameat2 /a /b 0 *\nsymlink /a /b *\nchown /a -1 7 *\nfallocate 3 0 1 2 *\n",
-    "CHOOSE 3\nMkdir /SHARED/a SUCCESS\nEND\nPOOL a b c\nSET a=b\n# end\n",
+    "CHOOSE 3\nMkdir /SHARED/a SUCCESS\nEND\nPOOL a b c\nFlush ${a} *\n# end\n",
 );
 
 fn source(bytes: &[u8]) -> Source {
@@ -64,7 +66,7 @@ fn token() -> impl Strategy<Value = String> {
                  ftruncate fallocate getdents mkdirat unlinkat renameat2 link symlink readlink utimes \
                  chown -1 AT_REMOVEDIR RENAME_NOREPLACE FALLOC_FL_KEEP_SIZE \
                  O_RDWR|O_CREAT O_RDONLY R_OK|W_OK F_OK 0644 Sleep LOOP ENDLOOP REPEAT SLEEP SETSP WAITSP WRITEPATTERN \
-                 RANDOMSTRING PREPARE END PHASE CHOOSE POOL SET a=b NT_STATUS_OK * ERROR ENOENT 0x0 \
+                 RANDOMSTRING PREPARE END PHASE CHOOSE POOL SET a=b ${a} ${(a+1)*2} ${ NT_STATUS_OK * ERROR ENOENT 0x0 \
                  /a /a/$1 \"/client1/b\" /SHARED 0 1 7 0x40 010 -1 *%8 */4%64+1 +4 +child $1 1$1 \
                  \"a[xy]\" 0.5 .25 # \" \\ .. ";
     let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
@@ -169,7 +171,7 @@ fn naive_counts(lines: &[String]) -> BTreeMap<String, u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(common::props::config(400))]
 
     #[test]
     fn random_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {

@@ -9,6 +9,7 @@
 
 mod barrier;
 mod control;
+mod data;
 mod drive;
 mod handles;
 mod judge;

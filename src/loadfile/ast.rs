@@ -4,6 +4,7 @@
 //! module `print` writes the one canonical text of a tree.
 
 use super::program::{Expect, Mod, Operand, PathId, PathSpec, Program, Segment, Template};
+use super::texts::Texts;
 use crate::op::OpKind;
 
 /// A parsed loadfile.
@@ -19,9 +20,11 @@ pub struct Ast {
     pub templates: Vec<Template>,
     /// Texts of WRITEPATTERN lines, line end included.
     pub patterns: Vec<Box<[u8]>>,
+    /// Arguments that are text: their operands are numbers in this list.
+    pub texts: Texts,
     /// Names of PHASE lines.
     pub phases: Vec<Box<str>>,
-    /// Arguments of POOL and SET lines.
+    /// Arguments of POOL lines.
     pub arguments: Vec<Box<[Box<[u8]>]>>,
     /// Whether a path lies in the tree that a disk's clients share.
     pub shared: bool,
@@ -78,8 +81,6 @@ pub enum Reserved {
     End,
     /// `POOL name ...`.
     Pool(u32),
-    /// `SET name=default`.
-    Set(u32),
 }
 
 impl Reserved {
@@ -90,7 +91,6 @@ impl Reserved {
             Self::Choose(_) => "CHOOSE",
             Self::End => "END",
             Self::Pool(_) => "POOL",
-            Self::Set(_) => "SET",
         }
     }
 }

@@ -12,7 +12,8 @@ use super::program::{
     Action, Expect, Expr, ExprId, HandleRef, Inst, Operand, OperandKind, Pc, Program, Register,
     Reserved,
 };
-use crate::op::OpKind;
+use crate::op::argument::Role;
+use crate::op::{Data, OpKind};
 
 /// Compiles a tree.
 pub(super) fn compile(ast: Ast, name: &str) -> Program {
@@ -36,6 +37,7 @@ pub(super) fn compile(ast: Ast, name: &str) -> Program {
         times,
         handles: handles.numbers.into(),
         registers: registers.into(),
+        texts: ast.texts.into_bytes(),
         exprs: exprs.into(),
         loop_depth: depth,
         max_write,
@@ -245,11 +247,26 @@ impl<'a> Compiler<'a> {
                 Action::Open { path, flags, mode, handle: self.handles.get(c) }
             }
             // One call, on a path or on a handle.
-            kind if kind.row().paths.is_empty() => {
-                Action::OnHandle { handle: self.handles.get(a), numbers: [b, c, d] }
+            kind => {
+                self.make_room(op);
+                match kind.row().paths.len() {
+                    0 => Action::OnHandle { handle: self.handles.get(a), numbers: [b, c, d] },
+                    1 => Action::OnPath { path, numbers: [a, b, c] },
+                    _ => Action::OnPaths { path, second: new, number: a },
+                }
             }
-            kind if kind.row().paths.len() == 2 => Action::OnPaths { path, second: new, number: a },
-            _ => Action::OnPath { path, numbers: [a, b, c] },
+        }
+    }
+
+    /// Sees to it that the buffer that a word fills or takes is long enough.
+    fn make_room(&mut self, op: &Op) {
+        let row = op.kind.row();
+        let is_length = |(role, _): &(Role, &str)| matches!(role, Role::Length | Role::ValueLength);
+        let Some(at) = row.numbers.iter().position(is_length) else { return };
+        match row.data {
+            Data::In => self.max_read = self.max_read.max(self.upper(op.numbers[at])),
+            Data::Out => self.max_write = self.max_write.max(self.upper(op.numbers[at])),
+            Data::None => {}
         }
     }
 
@@ -334,13 +351,13 @@ impl Handles {
             let Node::Op(op) = line.node else {
                 continue;
             };
-            let Some(position) = op.kind.row().handle_position() else {
-                continue;
-            };
-            if let OperandKind::Literal(number) = op.numbers[position].kind()
-                && numbers.last() != Some(&number)
-            {
-                numbers.push(number);
+            for (operand, (role, _)) in op.numbers.iter().zip(op.kind.row().numbers) {
+                if *role == Role::Handle
+                    && let OperandKind::Literal(number) = operand.kind()
+                    && numbers.last() != Some(&number)
+                {
+                    numbers.push(number);
+                }
             }
         }
         numbers.sort_unstable();

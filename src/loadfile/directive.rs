@@ -1,6 +1,6 @@
 //! Lines that are no operation: loops, synchronisation, strings, and the reserved words.
 
-use super::ast::{self, Node, Reserved};
+use super::ast::{Node, Reserved};
 use super::error::{LineResult, fault};
 use super::lexer::{self, Line, Token};
 use super::parser::{MAX_DEPTH, Parser};
@@ -72,7 +72,7 @@ impl<'t> Parser<'t> {
             b"WAITSP" => self.wait_sp(line, time, args),
             b"WRITEPATTERN" => self.write_pattern(line, time, word),
             b"RANDOMSTRING" => self.random_string(line, time, args),
-            b"SET" => self.set(line, args),
+            b"SET" => self.set(line, word),
             b"PHASE" => self.phase(line, word, args),
             _ => self.named(line, args, Reserved::Pool, "POOL <name> ...", usize::MAX),
         }
@@ -121,8 +121,7 @@ impl<'t> Parser<'t> {
 
     /// What a client does once cannot stand behind what it does in every pass.
     fn comes_first(&self, word: Token) -> LineResult<()> {
-        let is_parameter = |line: &ast::Line| matches!(line.node, Node::Reserved(Reserved::Set(_)));
-        match self.ast.lines.iter().find(|line| !is_parameter(line)) {
+        match self.ast.lines.first() {
             None => Ok(()),
             Some(above) => {
                 let message = format!("PREPARE below line {}", above.number);
@@ -251,13 +250,12 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    fn set(&mut self, line: Line<'t>, args: &[Token]) -> LineResult<()> {
-        arguments(line, args, 1, "SET <name>=<default>")?;
-        let text = args[0].text(line.bytes);
-        if text.first() == Some(&b'=') || !text.contains(&b'=') {
-            return fault(args[0].at(), "SET without a name and `=`", "SET <name>=<default>");
+    /// What SET lines say is in the text already: see module `parameters`.
+    fn set(&self, line: Line<'t>, word: Token) -> LineResult<()> {
+        if line.number <= self.last_set {
+            return Ok(());
         }
-        self.named(line, args, Reserved::Set, "SET <name>=<default>", 1)
+        fault(word.at(), "SET below other lines", "SET lines above all others but comments")
     }
 
     /// A reserved word with names: at least one, at most `most`.

@@ -146,6 +146,11 @@ impl Printer<'_> {
                 self.out.push(b' ');
                 self.text(&flags.spell(bits as i32));
             }
+            (Role::Text(_), OperandKind::Literal(index)) => {
+                self.text(" \"");
+                self.out.extend_from_slice(self.ast.texts.canonical(index as usize));
+                self.out.push(b'"');
+            }
             (Role::Mode, OperandKind::Literal(bits)) => self.text(&format!(" 0{bits:03o}")),
             _ => self.number(number),
         }
@@ -227,7 +232,7 @@ impl Printer<'_> {
         match reserved {
             Reserved::End => self.text(reserved.word()),
             Reserved::Choose(weight) => self.counted(reserved.word(), weight),
-            Reserved::Pool(index) | Reserved::Set(index) => {
+            Reserved::Pool(index) => {
                 self.text(reserved.word());
                 for argument in &self.ast.arguments[index as usize] {
                     self.text(" \"");

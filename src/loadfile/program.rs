@@ -53,11 +53,13 @@ pub struct Program {
     pub templates: Box<[Template]>,
     /// What WRITEPATTERN lines fill the write buffer with; never empty ones.
     pub patterns: Box<[Box<[u8]>]>,
+    /// What arguments that are text give the kernel: names of extended attributes, ACLs.
+    pub texts: Box<[Box<[u8]>]>,
     /// Deepest nesting of loops.
     pub loop_depth: usize,
-    /// Largest length in bytes that a WriteX can ask for.
+    /// Largest length in bytes that a WriteX, or another word that takes its buffer, can ask for.
     pub max_write: u64,
-    /// Largest length in bytes that a ReadX can ask for.
+    /// Largest length in bytes that a ReadX, or another word that fills its buffer, can ask for.
     pub max_read: u64,
     /// Whether a path lies in the tree that all clients of a disk share, which the run then makes.
     pub shared: bool,
@@ -67,7 +69,7 @@ pub struct Program {
     pub reserved: Box<[Reserved]>,
 }
 
-/// A reserved word of the language (CHOOSE, POOL, SET) and where it stands.
+/// A reserved word of the language (CHOOSE, POOL) and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reserved {
     /// The word.

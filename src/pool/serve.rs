@@ -129,6 +129,7 @@ fn layout(job: &DiskJob, client: u32, directory: Directory) -> SlotLayout {
         max_path: max_path_len(program).max(TO_CLOSED_FILE.len() + CLOSED_FILE.len()),
         max_read: program.max_read as usize,
         max_write: program.max_write as usize,
+        max_text: program.texts.iter().map(|text| text.len()).max().unwrap_or(0),
         directory,
     }
 }

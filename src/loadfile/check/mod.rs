@@ -6,6 +6,7 @@
 //! estimates, and the report says so.
 
 mod count;
+mod held;
 mod show;
 mod simulate;
 mod single;
@@ -13,6 +14,7 @@ mod single;
 use serde::Serialize;
 
 use super::bounds::{self, Slots};
+use super::parameters::Parameter;
 use super::program::{Action, Expr, Operand, OperandKind, Program, Wild};
 use crate::op::OpKind;
 
@@ -72,6 +74,8 @@ pub struct Report {
     pub prepare_read_bytes: u64,
     /// Bytes that writes of PREPARE ask for.
     pub prepare_write_bytes: u64,
+    /// What its SET lines name, with their values; filled in by who put them into the text.
+    pub parameters: Vec<Parameter>,
     /// What each phase does; empty without PHASE.
     pub phases: Vec<PhaseCount>,
     /// Reserved words that keep it from being run.

@@ -42,6 +42,14 @@ impl fmt::Display for Report {
             );
             field(f, "before its first pass", text)?;
         }
+        for parameter in &self.parameters {
+            let name = format!("--set {}", parameter.name);
+            let default = match parameter.given {
+                false => "the default".to_owned(),
+                true => format!("default {}", parameter.default),
+            };
+            field(f, &name, format!("{} ({default})", parameter.value))?;
+        }
         for phase in &self.phases {
             let name = match phase.phase.as_str() {
                 "" => "above the first PHASE".to_owned(),

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::held::{File, Held, How, Live};
 use super::{Maxima, Report, render};
 use crate::loadfile::names::{SHARED, is_below};
 use crate::loadfile::program::{
@@ -27,46 +28,10 @@ pub(super) fn simulate(program: &Program, maxima: &Maxima, report: &mut Report) 
     report.own_bytes_max = disk.own.max;
     report.shared_bytes_max = disk.shared.max;
     report.largest_file_bytes = disk.largest;
-    report.open_handles_max = disk.handles_max as u64;
-    report.open_handles_end = disk.handles.len() as u64;
+    report.open_handles_max = disk.handles_max;
+    report.open_handles_end = disk.handles_open();
     report.files_not_made = disk.not_made;
 }
-
-/// A file: its size, and who still holds it.
-#[derive(Default)]
-pub(super) struct File {
-    size: u64,
-    /// Whether all clients of a disk mean the same file by its name.
-    shared: bool,
-    /// How many names it has.
-    pub(super) names: u32,
-    open: u32,
-}
-
-/// Bytes of files, now and at most.
-#[derive(Default)]
-struct Live {
-    now: u64,
-    max: u64,
-}
-
-impl Live {
-    fn change(&mut self, from: u64, to: u64) {
-        self.now = self.now.saturating_sub(from).saturating_add(to);
-        self.max = self.max.max(self.now);
-    }
-}
-
-/// How a file is opened.
-#[derive(Clone, Copy)]
-struct How {
-    directory: bool,
-    makes: bool,
-    cuts: bool,
-}
-
-/// What a handle refers to: a file, or `None` for a directory.
-type Target = Option<usize>;
 
 pub(super) struct Disk<'a> {
     program: &'a Program,
@@ -76,14 +41,17 @@ pub(super) struct Disk<'a> {
     pub(super) files: Vec<File>,
     pub(super) named: BTreeMap<Vec<u8>, usize>,
     pub(super) dirs: BTreeSet<Vec<u8>>,
-    pub(super) handles: HashMap<i64, Target>,
+    pub(super) handles: HashMap<i64, Held>,
+    /// Handles that rounds of loops have opened that were not run.
+    skipped_handles: u64,
+    opens: u64,
     registers: Vec<i64>,
     live: Live,
     /// What of it is the client's own, and what is shared.
     own: Live,
     shared: Live,
     largest: u64,
-    handles_max: usize,
+    handles_max: u64,
     not_made: u64,
     steps: u64,
 }
@@ -98,6 +66,8 @@ impl<'a> Disk<'a> {
             named: BTreeMap::new(),
             dirs: BTreeSet::new(),
             handles: HashMap::new(),
+            skipped_handles: 0,
+            opens: 0,
             registers: vec![0; program.registers.len()],
             live: Live::default(),
             own: Live::default(),
@@ -131,16 +101,36 @@ impl<'a> Disk<'a> {
             return;
         }
         let before = self.registers.clone();
+        let (handles, held) = (self.handles_open(), self.handles.clone());
         self.run(start, end);
         if count == 2 {
             return;
         }
         let skipped = i64::from(count) - 3;
+        self.skip_handles(handles, &held, skipped.unsigned_abs());
         for (register, before) in self.registers.iter_mut().zip(before) {
             let step = register.saturating_sub(before);
             *register = register.saturating_add(step.saturating_mul(skipped));
         }
         self.run(start, end);
+    }
+
+    /// Rounds that are not run open and close as many handles as the one before, and move positions on as far.
+    fn skip_handles(&mut self, open: u64, held: &HashMap<i64, Held>, rounds: u64) {
+        let now = self.handles_open();
+        self.skipped_handles += now.saturating_sub(open).saturating_mul(rounds);
+        let closed = open.saturating_sub(now).saturating_mul(rounds);
+        self.skipped_handles = self.skipped_handles.saturating_sub(closed);
+        for (number, handle) in &mut self.handles {
+            if let Some(before) = held.get(number).filter(|old| old.opened == handle.opened) {
+                let step = handle.position.saturating_sub(before.position);
+                handle.position = handle.position.saturating_add(step.saturating_mul(rounds));
+            }
+        }
+    }
+
+    fn handles_open(&self) -> u64 {
+        self.handles.len() as u64 + self.skipped_handles
     }
 
     fn value(&self, operand: Operand) -> i64 {
@@ -182,20 +172,18 @@ impl<'a> Disk<'a> {
                 let directory = options & 1 != 0;
                 let makes = directory || disposition != 1;
                 let cuts = matches!(disposition, 4 | 5);
-                self.open(path, How { directory, makes, cuts }, handle);
+                self.open(path, How { directory, makes, cuts, appends: false }, handle);
             }
             Action::Open { path, flags, .. } if !fails => {
                 let has = |flag| flags & flag != 0;
                 let directory = has(libc::O_DIRECTORY);
                 let (makes, cuts) = (has(libc::O_CREAT), has(libc::O_TRUNC));
-                self.open(path, How { directory, makes, cuts }, numbers[2]);
+                let appends = has(libc::O_APPEND);
+                self.open(path, How { directory, makes, cuts, appends }, numbers[2]);
             }
             Action::Close { .. } => self.close(numbers[0]),
             Action::Write { .. } => {
-                let end = unsigned(numbers[1]).saturating_add(unsigned(numbers[2]));
-                if numbers[2] > 0 {
-                    self.grow(numbers[0], end);
-                }
+                self.write_at(numbers[0], unsigned(numbers[1]), unsigned(numbers[2]));
             }
             Action::OnPath { .. } | Action::OnPaths { .. } | Action::OnHandle { .. } if !fails => {
                 self.one_call(inst, numbers);
@@ -211,7 +199,7 @@ impl<'a> Disk<'a> {
             Action::Deltree { path } => self.deltree(self.name(path)),
             _ => {}
         }
-        self.handles_max = self.handles_max.max(self.handles.len());
+        self.handles_max = self.handles_max.max(self.handles_open());
     }
 
     /// The numbers of an action by their position on the line.
@@ -278,7 +266,10 @@ impl<'a> Disk<'a> {
         }
         // A handle that is given again is closed first.
         self.close(handle);
-        self.handles.insert(handle, target);
+        self.opens += 1;
+        let opened = self.opens;
+        let held = Held { file: target, position: 0, appends: how.appends, opened };
+        self.handles.insert(handle, held);
     }
 
     /// Whether a path names the same file for all clients of a disk.
@@ -302,7 +293,7 @@ impl<'a> Disk<'a> {
     }
 
     fn close(&mut self, handle: i64) {
-        if let Some(Some(file)) = self.handles.remove(&handle) {
+        if let Some(Held { file: Some(file), .. }) = self.handles.remove(&handle) {
             self.files[file].open -= 1;
             self.release(file);
         }
@@ -311,13 +302,13 @@ impl<'a> Disk<'a> {
     fn close_all(&mut self) {
         let open: Vec<i64> = self.handles.keys().copied().collect();
         open.into_iter().for_each(|handle| self.close(handle));
+        self.skipped_handles = 0;
     }
 
     pub(super) fn grow(&mut self, handle: i64, end: u64) {
-        let Some(Some(file)) = self.handles.get(&handle) else {
+        let Some(&Held { file: Some(file), .. }) = self.handles.get(&handle) else {
             return;
         };
-        let file = *file;
         if end > self.files[file].size {
             self.set_size(file, end);
         }

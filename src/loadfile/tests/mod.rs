@@ -5,9 +5,11 @@ mod cases;
 mod client_txt;
 mod docs;
 mod language;
+mod parameters;
 mod posix;
 mod repairs;
 mod report;
+mod words;
 
 use super::program::{Action, Program, Segment};
 use super::{Diagnostic, LoadError, Loaded, Options, parse_bytes};
