@@ -28,6 +28,8 @@ impl<E: Engine> Client<'_, E> {
                 self.call(Call::Sleep { until_ns }).await.ok();
                 self.now = now_ns();
             }
+            Action::Enter { group } => return self.enter(group),
+            Action::Leave { group } => return self.leave(group),
             Action::SetSp { value } => {
                 let value = self.values.get(program, value);
                 self.setup.control.points().set(self.setup.client, value);

@@ -5,10 +5,12 @@
 //! [`handles`] keeps descriptors, [`ops`] are the operations, [`posix`] those that are one call,
 //! [`judge`] compares outcome and expectation, [`pace`] says when an operation starts, [`drive`] is
 //! the loop, [`prepare`] what comes before it, [`control`] what in it is no operation,
+//! [`groups`] which block comes next,
 //! [`some_paths()`] names paths without running it.
 
 mod control;
 mod drive;
+mod groups;
 mod handles;
 mod judge;
 mod ops;

@@ -61,6 +61,12 @@ pub enum Node {
     Prepare,
     /// The END of a PREPARE.
     EndPrepare,
+    /// `CHOOSE weight`, up to its [`Node::EndBlock`].
+    Choose(u32),
+    /// `SHUFFLE runs`, up to its [`Node::EndBlock`].
+    Shuffle(u32),
+    /// The END of a CHOOSE or SHUFFLE.
+    EndBlock,
     /// A reserved word.
     Reserved(Reserved),
 }
@@ -68,10 +74,6 @@ pub enum Node {
 /// A reserved line; the numbers index [`Ast::arguments`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reserved {
-    /// `CHOOSE weight`, up to its END.
-    Choose(u32),
-    /// `END` of a CHOOSE.
-    End,
     /// `PHASE name`.
     Phase(u32),
     /// `POOL name ...`.
@@ -83,8 +85,6 @@ impl Reserved {
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Self::Choose(_) => "CHOOSE",
-            Self::End => "END",
             Self::Phase(_) => "PHASE",
             Self::Pool(_) => "POOL",
         }

@@ -111,6 +111,9 @@ impl Printer<'_> {
             Node::RandomString(slot, index) => self.random_string(slot, index),
             Node::Prepare => self.text("PREPARE"),
             Node::EndPrepare => self.text("END"),
+            Node::Choose(weight) => self.counted("CHOOSE", weight),
+            Node::Shuffle(runs) => self.counted("SHUFFLE", runs),
+            Node::EndBlock => self.text("END"),
             Node::Reserved(reserved) => self.reserved(reserved),
         }
         self.out.push(b'\n');
@@ -221,8 +224,6 @@ impl Printer<'_> {
 
     fn reserved(&mut self, reserved: Reserved) {
         match reserved {
-            Reserved::End => self.text(reserved.word()),
-            Reserved::Choose(weight) => self.counted(reserved.word(), weight),
             Reserved::Phase(index) | Reserved::Pool(index) => {
                 self.text(reserved.word());
                 for argument in &self.ast.arguments[index as usize] {
