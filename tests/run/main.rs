@@ -13,6 +13,7 @@ mod data;
 mod direct;
 mod disks;
 mod frozen;
+mod groups;
 mod hybrid;
 mod limits;
 mod loads;
