@@ -18,7 +18,17 @@ pub struct Builtin {
     pub text: &'static [u8],
 }
 
-/// All of them, the default one first: the files of `loadfiles/`.
+/// A load that re-creates a public report of a kernel change.
+macro_rules! public {
+    ($name:literal) => {
+        Builtin {
+            name: concat!("public/", $name),
+            text: include_bytes!(concat!("../../loadfiles/public/", $name, ".load")),
+        }
+    };
+}
+
+/// All of them, the default one first: the files of `loadfiles/` and `loadfiles/public/`.
 pub const BUILTINS: &[Builtin] = &[
     Builtin { name: DEFAULT, text: include_bytes!("../../loadfiles/default.load") },
     Builtin { name: "small", text: include_bytes!("../../loadfiles/small.load") },
@@ -36,6 +46,26 @@ pub const BUILTINS: &[Builtin] = &[
         text: include_bytes!("../../loadfiles/pathwalk-shared-file.load"),
     },
     Builtin { name: "tiobench", text: include_bytes!("../../loadfiles/tiobench.load") },
+    Builtin { name: "fdtable", text: include_bytes!("../../loadfiles/fdtable.load") },
+    Builtin { name: "fdtable-100k", text: include_bytes!("../../loadfiles/fdtable-100k.load") },
+    Builtin { name: "pagecache", text: include_bytes!("../../loadfiles/pagecache.load") },
+    Builtin {
+        name: "pagecache-shared",
+        text: include_bytes!("../../loadfiles/pagecache-shared.load"),
+    },
+    Builtin {
+        name: "pagecache-private",
+        text: include_bytes!("../../loadfiles/pagecache-private.load"),
+    },
+    public!("access-0755"),
+    public!("stat-shared"),
+    public!("open-shared"),
+    public!("open-close"),
+    public!("open-negative"),
+    public!("creat-existing"),
+    public!("fstat-empty"),
+    public!("create-unlink"),
+    public!("dbench-tiny"),
 ];
 
 /// The names, for messages.
@@ -50,15 +80,16 @@ pub fn builtin(name: &str) -> Option<&'static Builtin> {
     BUILTINS.iter().find(|load| load.name == name)
 }
 
-/// The text that a path stands for: the file, or, for a name without a slash that is no file
-/// here, the built-in load. Without a path it is the default load, whatever lies here.
+/// The text that a path stands for: the file, or, for the name of a built-in load that is no file here, that
+/// load. Without a path it is the default load, whatever lies here.
 ///
 /// # Errors
 /// When the file cannot be read; where it does not exist and could have been a name, the error
 /// lists the names.
 pub fn find(path: Option<&Path>) -> Result<Source, LoadError> {
     let Some(path) = path else { return Ok(BUILTINS[0].source()) };
-    let name = path.to_str().filter(|name| !name.contains('/'));
+    let is_one = |name: &&str| !name.strip_prefix("public/").unwrap_or(name).contains('/');
+    let name = path.to_str().filter(is_one);
     if let Some(load) = name.and_then(builtin)
         && (!path.exists() || path.is_dir())
     {
@@ -90,19 +121,22 @@ mod tests {
     #[test]
     fn every_file_of_the_directory_is_built_in() {
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("loadfiles");
-        let mut files: Vec<_> =
-            std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).collect();
-        files.retain(|path| path.is_file()); // presets keep theirs in directories
-        files.sort();
-        let mut known: Vec<_> = BUILTINS.iter().map(|load| format!("{}.load", load.name)).collect();
-        known.sort();
-        let names: Vec<_> =
-            files.iter().map(|f| f.file_name().unwrap().to_str().unwrap()).collect();
-        assert_eq!(names, known);
-        for file in &files {
-            let name = file.file_stem().unwrap().to_str().unwrap();
-            assert_eq!(builtin(name).unwrap().text, std::fs::read(file).unwrap());
+        let mut found = Vec::new();
+        for (below, prefix) in [(dir.clone(), ""), (dir.join("public"), "public/")] {
+            for file in std::fs::read_dir(below).unwrap().map(|e| e.unwrap().path()) {
+                // Presets keep theirs in directories.
+                if file.is_file() {
+                    assert_eq!(file.extension().unwrap(), "load");
+                    let name = format!("{prefix}{}", file.file_stem().unwrap().to_str().unwrap());
+                    assert_eq!(builtin(&name).unwrap().text, std::fs::read(file).unwrap());
+                    found.push(name);
+                }
+            }
         }
+        found.sort();
+        let mut known: Vec<_> = BUILTINS.iter().map(|load| load.name.to_owned()).collect();
+        known.sort();
+        assert_eq!(found, known);
     }
 
     #[test]
@@ -116,6 +150,8 @@ mod tests {
         assert_eq!(find("randread").unwrap().name, "randread");
         let slash = find("./randread").unwrap_err().to_string();
         assert!(slash.contains("cannot read") && !slash.contains("built-in"), "{slash}");
+        assert_eq!(find("public/stat-shared").unwrap().name, "public/stat-shared");
+        assert!(find("public/none").unwrap_err().to_string().contains("public/stat-shared"));
         let unknown = find("ranread").unwrap_err().to_string();
         assert!(
             unknown.contains("ranread") && unknown.contains("randread, randwrite"),

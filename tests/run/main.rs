@@ -28,6 +28,7 @@ mod security;
 mod signals;
 mod squash;
 mod steady;
+mod tables;
 mod threads;
 mod turns;
 mod walks;
