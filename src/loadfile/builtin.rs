@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::error::LoadError;
-use super::source::Source;
+use super::source::{MAX_BYTES, Source};
 
 /// Name of the load that is used when none is named.
 pub const DEFAULT: &str = "default";
@@ -14,7 +14,7 @@ pub const DEFAULT: &str = "default";
 pub struct Builtin {
     /// What it is called on the command line and in results.
     pub name: &'static str,
-    /// Its text.
+    /// Its file, as it is: text, or text compressed with gzip.
     pub text: &'static [u8],
 }
 
@@ -35,6 +35,7 @@ pub const BUILTINS: &[Builtin] = &[
         name: "pathwalk-shared-file",
         text: include_bytes!("../../loadfiles/pathwalk-shared-file.load"),
     },
+    Builtin { name: "kbuild", text: include_bytes!("../../loadfiles/kbuild.load.gz") },
 ];
 
 /// The names, for messages.
@@ -56,12 +57,12 @@ pub fn builtin(name: &str) -> Option<&'static Builtin> {
 /// When the file cannot be read; where it does not exist and could have been a name, the error
 /// lists the names.
 pub fn find(path: Option<&Path>) -> Result<Source, LoadError> {
-    let Some(path) = path else { return Ok(BUILTINS[0].source()) };
+    let Some(path) = path else { return BUILTINS[0].source() };
     let name = path.to_str().filter(|name| !name.contains('/'));
     if let Some(load) = name.and_then(builtin)
         && (!path.exists() || path.is_dir())
     {
-        return Ok(load.source());
+        return load.source();
     }
     match Source::read(path) {
         Err(LoadError::Read { file, source })
@@ -74,10 +75,12 @@ pub fn find(path: Option<&Path>) -> Result<Source, LoadError> {
 }
 
 impl Builtin {
-    /// Its text, under its name.
-    #[must_use]
-    pub fn source(&self) -> Source {
-        Source { name: self.name.to_owned(), bytes: self.text.to_vec(), gzip: false }
+    /// Its text, inflated, under its name.
+    ///
+    /// # Errors
+    /// None, as long as the file that was built in is not damaged.
+    pub fn source(&self) -> Result<Source, LoadError> {
+        Source::from_bytes(self.name, self.text.to_vec(), MAX_BYTES)
     }
 }
 
@@ -93,14 +96,16 @@ mod tests {
             std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).collect();
         files.retain(|path| path.is_file()); // presets keep theirs in directories
         files.sort();
-        let mut known: Vec<_> = BUILTINS.iter().map(|load| format!("{}.load", load.name)).collect();
-        known.sort();
-        let names: Vec<_> =
-            files.iter().map(|f| f.file_name().unwrap().to_str().unwrap()).collect();
-        assert_eq!(names, known);
+        let mut known: Vec<_> = BUILTINS.iter().map(|load| load.name).collect();
+        known.sort_unstable();
+        let name = |file: &std::path::PathBuf| {
+            let name = file.file_name().unwrap().to_str().unwrap();
+            let name = name.strip_suffix(".gz").unwrap_or(name);
+            name.strip_suffix(".load").unwrap().to_owned()
+        };
+        assert_eq!(files.iter().map(name).collect::<Vec<_>>(), known);
         for file in &files {
-            let name = file.file_stem().unwrap().to_str().unwrap();
-            assert_eq!(builtin(name).unwrap().text, std::fs::read(file).unwrap());
+            assert_eq!(builtin(&name(file)).unwrap().text, std::fs::read(file).unwrap());
         }
     }
 
