@@ -272,6 +272,9 @@ pub(super) struct SafetyArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  jbodbench check /usr/share/dbench/client.txt")]
 pub(super) struct CheckArgs {
+    /// List the built-in loads, and what each of them models
+    #[arg(long, conflicts_with = "loadfile")]
+    pub(super) list: bool,
     /// A file, or a built-in load by name
     #[arg(value_name = "LOADFILE")]
     pub(super) loadfile: Option<PathBuf>,

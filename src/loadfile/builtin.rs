@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::error::LoadError;
-use super::source::Source;
+use super::source::{MAX_BYTES, Source};
 
 /// Name of the load that is used when none is named.
 pub const DEFAULT: &str = "default";
@@ -14,7 +14,7 @@ pub const DEFAULT: &str = "default";
 pub struct Builtin {
     /// What it is called on the command line and in results.
     pub name: &'static str,
-    /// Its text.
+    /// Its file, as it is: text, or text compressed with gzip.
     pub text: &'static [u8],
 }
 
@@ -57,6 +57,7 @@ pub const BUILTINS: &[Builtin] = &[
         name: "pagecache-private",
         text: include_bytes!("../../loadfiles/pagecache-private.load"),
     },
+    Builtin { name: "kbuild", text: include_bytes!("../../loadfiles/kbuild.load.gz") },
     public!("access-0755"),
     public!("stat-shared"),
     public!("open-shared"),
@@ -87,13 +88,13 @@ pub fn builtin(name: &str) -> Option<&'static Builtin> {
 /// When the file cannot be read; where it does not exist and could have been a name, the error
 /// lists the names.
 pub fn find(path: Option<&Path>) -> Result<Source, LoadError> {
-    let Some(path) = path else { return Ok(BUILTINS[0].source()) };
+    let Some(path) = path else { return BUILTINS[0].source() };
     let is_one = |name: &&str| !name.strip_prefix("public/").unwrap_or(name).contains('/');
     let name = path.to_str().filter(is_one);
     if let Some(load) = name.and_then(builtin)
         && (!path.exists() || path.is_dir())
     {
-        return Ok(load.source());
+        return load.source();
     }
     match Source::read(path) {
         Err(LoadError::Read { file, source })
@@ -105,11 +106,32 @@ pub fn find(path: Option<&Path>) -> Result<Source, LoadError> {
     }
 }
 
+/// How a head begins to tell what its load is like.
+const BEGINS: [&str; 2] = ["Models ", "Re-creates: "];
+
 impl Builtin {
-    /// Its text, under its name.
+    /// What it models, or re-creates: the first sentence of its head.
     #[must_use]
-    pub fn source(&self) -> Source {
-        Source { name: self.name.to_owned(), bytes: self.text.to_vec(), gzip: false }
+    pub fn models(&self) -> Option<String> {
+        let text = self.source().ok()?.bytes;
+        let head = text.split(|byte| *byte == b'\n').map_while(|line| line.strip_prefix(b"#"));
+        let words = head.map(|line| String::from_utf8_lossy(line).trim().to_owned());
+        let about: Vec<String> = words
+            .skip_while(|line| BEGINS.iter().all(|begin| !line.starts_with(begin)))
+            .take_while(|line| !line.is_empty())
+            .collect();
+        let about = about.join(" ");
+        let about = BEGINS.iter().find_map(|begin| about.strip_prefix(begin))?;
+        let end = about.find(". ").map_or(about, |end| &about[..end]);
+        Some(end.trim_end_matches(['.', ':']).to_owned())
+    }
+
+    /// Its text, inflated, under its name.
+    ///
+    /// # Errors
+    /// None, as long as the file that was built in is not damaged.
+    pub fn source(&self) -> Result<Source, LoadError> {
+        Source::from_bytes(self.name, self.text.to_vec(), MAX_BYTES)
     }
 }
 
@@ -119,6 +141,14 @@ mod tests {
 
     /// The directory of loadfiles, not the table, says what there is.
     #[test]
+    fn every_head_says_what_its_load_models() {
+        let silent: Vec<_> = BUILTINS.iter().filter(|load| load.models().is_none()).collect();
+        assert!(silent.is_empty(), "{:?}", silent.iter().map(|load| load.name).collect::<Vec<_>>());
+        let walk = "what a permission check on the way to a file costs: paths are walked, and next to nothing else is done";
+        assert_eq!(builtin("pathwalk").unwrap().models().unwrap(), walk);
+    }
+
+    #[test]
     fn every_file_of_the_directory_is_built_in() {
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("loadfiles");
         let mut found = Vec::new();
@@ -126,8 +156,9 @@ mod tests {
             for file in std::fs::read_dir(below).unwrap().map(|e| e.unwrap().path()) {
                 // Presets keep theirs in directories.
                 if file.is_file() {
-                    assert_eq!(file.extension().unwrap(), "load");
-                    let name = format!("{prefix}{}", file.file_stem().unwrap().to_str().unwrap());
+                    let name = file.file_name().unwrap().to_str().unwrap();
+                    let name = name.strip_suffix(".gz").unwrap_or(name);
+                    let name = format!("{prefix}{}", name.strip_suffix(".load").unwrap());
                     assert_eq!(builtin(&name).unwrap().text, std::fs::read(file).unwrap());
                     found.push(name);
                 }
