@@ -78,6 +78,8 @@ fn replay_by<E: Engine>(
             errors: &errors,
             at_window: &|| {},
             prepared: None,
+            barrier: None,
+            phase_shards: None,
             disk: 0,
             client,
             clients,

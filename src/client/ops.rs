@@ -72,10 +72,13 @@ impl<E: Engine> Client<'_, E> {
             Action::Pause { .. }
             | Action::LoopStart { .. }
             | Action::LoopEnd { .. }
+            | Action::Enter { .. }
+            | Action::Leave { .. }
             | Action::SetSp { .. }
             | Action::WaitSp { .. }
             | Action::WritePattern { .. }
-            | Action::RandomString { .. } => Ok(()),
+            | Action::RandomString { .. }
+            | Action::Phase { .. } => Ok(()),
         }
     }
 

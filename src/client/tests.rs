@@ -1,5 +1,6 @@
 //! The exact calls of each operation, as `strace` shows them of dbench 4 on Debian 12.
 
+mod groups;
 mod names;
 
 use super::{Client, ClientReport, ClientSetup, ErrorLog};
@@ -51,6 +52,8 @@ fn setup<'a>(
         errors,
         at_window: &|| (),
         prepared: None,
+        barrier: None,
+        phase_shards: None,
         disk: 0,
         client: 0,
         clients: 1,

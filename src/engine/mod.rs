@@ -27,7 +27,7 @@ use std::task::{Context, Poll};
 use crate::op::CallKind;
 
 pub use clock::now_ns;
-pub use control::{Control, SyncPoints};
+pub use control::{Control, SyncPoints, Turnstile};
 pub use hybrid::{Backing, HybridEngine, Watch};
 pub use kind::{Traffic, Way};
 pub use null::NullEngine;

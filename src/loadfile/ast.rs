@@ -22,7 +22,9 @@ pub struct Ast {
     pub patterns: Vec<Box<[u8]>>,
     /// Arguments that are text: their operands are numbers in this list.
     pub texts: Texts,
-    /// Arguments of PHASE, POOL and SET lines.
+    /// Names of PHASE lines.
+    pub phases: Vec<Box<str>>,
+    /// Arguments of POOL lines.
     pub arguments: Vec<Box<[Box<[u8]>]>>,
     /// Whether a path lies in the tree that a disk's clients share.
     pub shared: bool,
@@ -64,6 +66,14 @@ pub enum Node {
     Prepare,
     /// The END of a PREPARE.
     EndPrepare,
+    /// `PHASE name`: index in [`Ast::phases`].
+    Phase(u32),
+    /// `CHOOSE weight`, up to its [`Node::EndBlock`].
+    Choose(u32),
+    /// `SHUFFLE runs`, up to its [`Node::EndBlock`].
+    Shuffle(u32),
+    /// The END of a CHOOSE or SHUFFLE.
+    EndBlock,
     /// A reserved word.
     Reserved(Reserved),
 }
@@ -71,16 +81,8 @@ pub enum Node {
 /// A reserved line; the numbers index [`Ast::arguments`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reserved {
-    /// `CHOOSE weight`, up to its END.
-    Choose(u32),
-    /// `END` of a CHOOSE.
-    End,
-    /// `PHASE name`.
-    Phase(u32),
     /// `POOL name ...`.
     Pool(u32),
-    /// `SET name=default`.
-    Set(u32),
 }
 
 impl Reserved {
@@ -88,11 +90,7 @@ impl Reserved {
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Self::Choose(_) => "CHOOSE",
-            Self::End => "END",
-            Self::Phase(_) => "PHASE",
             Self::Pool(_) => "POOL",
-            Self::Set(_) => "SET",
         }
     }
 }

@@ -45,6 +45,7 @@ pub const BUILTINS: &[Builtin] = &[
         name: "pathwalk-shared-file",
         text: include_bytes!("../../loadfiles/pathwalk-shared-file.load"),
     },
+    Builtin { name: "tiobench", text: include_bytes!("../../loadfiles/tiobench.load") },
     Builtin { name: "fdtable", text: include_bytes!("../../loadfiles/fdtable.load") },
     Builtin { name: "fdtable-100k", text: include_bytes!("../../loadfiles/fdtable-100k.load") },
     Builtin { name: "pagecache", text: include_bytes!("../../loadfiles/pagecache.load") },

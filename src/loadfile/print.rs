@@ -111,6 +111,13 @@ impl Printer<'_> {
             Node::RandomString(slot, index) => self.random_string(slot, index),
             Node::Prepare => self.text("PREPARE"),
             Node::EndPrepare => self.text("END"),
+            Node::Phase(index) => {
+                self.text("PHASE ");
+                self.text(&self.ast.phases[index as usize]);
+            }
+            Node::Choose(weight) => self.counted("CHOOSE", weight),
+            Node::Shuffle(runs) => self.counted("SHUFFLE", runs),
+            Node::EndBlock => self.text("END"),
             Node::Reserved(reserved) => self.reserved(reserved),
         }
         self.out.push(b'\n');
@@ -226,9 +233,7 @@ impl Printer<'_> {
 
     fn reserved(&mut self, reserved: Reserved) {
         match reserved {
-            Reserved::End => self.text(reserved.word()),
-            Reserved::Choose(weight) => self.counted(reserved.word(), weight),
-            Reserved::Phase(index) | Reserved::Pool(index) | Reserved::Set(index) => {
+            Reserved::Pool(index) => {
                 self.text(reserved.word());
                 for argument in &self.ast.arguments[index as usize] {
                     self.text(" \"");

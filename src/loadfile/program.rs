@@ -6,7 +6,9 @@
 
 use std::ops::Range;
 
+pub use super::group::{Block, Group, Kind};
 pub use super::operand::{Expr, HandleRef, Mod, Operand, OperandKind, Register};
+pub use super::phase::Phase;
 pub use super::segment::{PathSpec, Piece, Segment, Template, Wild};
 use crate::op::OpKind;
 
@@ -62,11 +64,15 @@ pub struct Program {
     pub max_read: u64,
     /// Whether a path lies in the tree that all clients of a disk share, which the run then makes.
     pub shared: bool,
+    /// The phases of a pass, in their order.
+    pub phases: Box<[Phase]>,
+    /// Groups of blocks, CHOOSE and SHUFFLE.
+    pub groups: Box<[Group]>,
     /// Words that are parsed but cannot be run yet, with their lines.
     pub reserved: Box<[Reserved]>,
 }
 
-/// A reserved word of the language (PHASE, CHOOSE, POOL, SET) and where it stands.
+/// A reserved word of the language (POOL) and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reserved {
     /// The word.
@@ -269,6 +275,16 @@ pub enum Action {
         /// Its [`Action::LoopStart`].
         start: Pc,
     },
+    /// Start of a group of blocks: go to the first one that is drawn.
+    Enter {
+        /// Index in [`Program::groups`].
+        group: u32,
+    },
+    /// End of a block: go to the next one that is drawn, or behind the group.
+    Leave {
+        /// Index in [`Program::groups`].
+        group: u32,
+    },
     /// SETSP: publish the client's synchronisation point.
     SetSp {
         /// The value.
@@ -292,6 +308,11 @@ pub enum Action {
         slot: u8,
         /// Index in [`Program::templates`].
         template: u32,
+    },
+    /// PHASE: wait until all clients of the run have come here.
+    Phase {
+        /// Index in [`Program::phases`] of the one that begins.
+        phase: u16,
     },
 }
 

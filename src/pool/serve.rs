@@ -230,14 +230,18 @@ impl<E: Engine> Account<'_, E> {
         client: u32,
     ) -> ClientSetup<'s> {
         let Shared { job, state, .. } = self.of.shared;
+        let shard = self.of.thread as usize % state.shards.len();
+        let barrier = state.barrier.as_deref();
         ClientSetup {
             program: job.program(client),
             load: &job.load,
             control: &state.control,
-            shard: &state.shards[self.of.thread as usize % state.shards.len()],
+            shard: &state.shards[shard],
             errors: &state.errors,
             at_window,
             prepared: job.prepares().then_some(prepared),
+            barrier,
+            phase_shards: barrier.map(|barrier| barrier.shard(job.disk, shard)),
             disk: job.disk,
             client,
             clients: job.clients,

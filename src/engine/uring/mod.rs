@@ -262,10 +262,8 @@ impl<'a> UringEngine<'a> {
         if waits.is_empty() {
             return expect_ring(lane.ring.borrow_mut().wait(None));
         }
-        if lane.flying.get() == 0
-            && let Some(until_ns) = waits.only_sleeps_until()
-        {
-            return self.control.sleep(until_ns);
+        if lane.flying.get() == 0 && waits.block(self.control) {
+            return;
         }
         let now = now_ns();
         let left = waits.next_ns(self.control, now).saturating_sub(now);

@@ -2,8 +2,8 @@
 //!
 //! Counts come from arithmetic: an instruction counts as often as the loops around it say. Sizes
 //! and handles come from a simulation that runs few rounds of each loop (module `simulate`). Random
-//! numbers take their largest value, a random name counts as one name: with them, sizes are
-//! estimates, and the report says so.
+//! numbers take their largest value, a random name counts as one name, blocks of CHOOSE and SHUFFLE
+//! all run in the order of their lines: with them, sizes are estimates, and the report says so.
 
 mod count;
 mod held;
@@ -14,7 +14,8 @@ mod single;
 use serde::Serialize;
 
 use super::bounds::{self, Slots};
-use super::program::{Action, Expr, Operand, OperandKind, Program, Wild};
+use super::parameters::Parameter;
+use super::program::{Action, Expr, Kind, Operand, OperandKind, Program, Wild};
 use crate::op::OpKind;
 
 /// What one pass of one client does.
@@ -26,6 +27,12 @@ pub struct Report {
     pub program_sha256: String,
     /// Operations of a pass, loops multiplied out.
     pub total_ops: u64,
+    /// Whether counts and bytes are means over many passes, since CHOOSE draws.
+    pub counts_are_means: bool,
+    /// Fewest operations of a pass; the same as `total_ops` unless CHOOSE draws.
+    pub least_ops: u64,
+    /// Most operations of a pass.
+    pub most_ops: u64,
     /// The same by operation, in the order of [`OpKind::ALL`], without those that do not occur.
     pub ops: Vec<OpCount>,
     /// Bytes that reads ask for.
@@ -43,7 +50,7 @@ pub struct Report {
     pub live_bytes_end: u64,
     /// Largest file in bytes.
     pub largest_file_bytes: u64,
-    /// Whether the sizes above are estimates, since numbers or names are random.
+    /// Whether the sizes above are estimates, since numbers, names or blocks are random.
     pub estimated: bool,
     /// Most handles open at one time.
     pub open_handles_max: u64,
@@ -73,6 +80,10 @@ pub struct Report {
     pub prepare_read_bytes: u64,
     /// Bytes that writes of PREPARE ask for.
     pub prepare_write_bytes: u64,
+    /// What its SET lines name, with their values; filled in by who put them into the text.
+    pub parameters: Vec<Parameter>,
+    /// What each phase does; empty without PHASE.
+    pub phases: Vec<PhaseCount>,
     /// Reserved words that keep it from being run.
     pub reserved: Vec<&'static str>,
 }
@@ -86,6 +97,19 @@ pub struct OpCount {
     pub count: u64,
     /// How many of them are expected to fail; 0 where the status does not count.
     pub expected_failures: u64,
+}
+
+/// What one client does in a phase.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PhaseCount {
+    /// Its name; empty for what stands above the first PHASE.
+    pub phase: String,
+    /// Operations, loops multiplied out.
+    pub ops: u64,
+    /// Bytes that reads ask for.
+    pub read_bytes: u64,
+    /// Bytes that writes ask for.
+    pub write_bytes: u64,
 }
 
 /// Looks at one pass of one client.
@@ -105,6 +129,7 @@ pub fn check(program: &Program) -> Report {
     report.prepare_ops = before.total_ops;
     report.prepare_read_bytes = before.read_bytes;
     report.prepare_write_bytes = before.write_bytes;
+    report.phases = phases(program, &maxima);
     simulate::simulate(program, &maxima, &mut report);
     report.deepest_path = deepest(program);
     report.features = features(program);
@@ -115,9 +140,24 @@ pub fn check(program: &Program) -> Report {
         }
         all
     });
-    report.estimated =
-        report.features.iter().any(|f| ["random numbers", "RANDOMSTRING"].contains(f));
+    report.estimated = report
+        .features
+        .iter()
+        .any(|f| ["random numbers", "RANDOMSTRING", "CHOOSE", "SHUFFLE"].contains(f));
     report
+}
+
+fn phases(program: &Program, maxima: &Maxima) -> Vec<PhaseCount> {
+    let Some(first) = program.phases.first() else { return Vec::new() };
+    let of = |name: &str, range| {
+        let mut report = Report::default();
+        count::count(program, range, maxima, &mut report);
+        let Report { total_ops, read_bytes, write_bytes, .. } = report;
+        PhaseCount { phase: name.to_owned(), ops: total_ops, read_bytes, write_bytes }
+    };
+    let lead_in = of("", program.pass().start..first.insts().start);
+    let named = program.phases.iter().map(|phase| of(&phase.name, phase.insts()));
+    std::iter::once(lead_in).filter(|lead_in| lead_in.ops > 0).chain(named).collect()
 }
 
 /// Largest values of a program's expressions.
@@ -182,10 +222,13 @@ fn features(program: &Program) -> Vec<&'static str> {
     let expr = |test: fn(&Expr) -> bool| program.exprs.iter().any(test);
     let all = [
         ("PREPARE", program.start.0 > 0),
+        ("PHASE", !program.phases.is_empty()),
         ("SHARED", program.shared),
         ("timestamps", program.times.is_some()),
         ("loops", program.loop_depth > 0),
         ("nested loops", program.loop_depth > 1),
+        ("CHOOSE", program.groups.iter().any(|group| group.kind == Kind::Choose)),
+        ("SHUFFLE", program.groups.iter().any(|group| group.kind == Kind::Shuffle)),
         ("pauses", has(|a| matches!(a, Action::Pause { .. }))),
         ("SETSP/WAITSP", has(|a| matches!(a, Action::SetSp { .. } | Action::WaitSp { .. }))),
         ("WRITEPATTERN", has(|a| matches!(a, Action::WritePattern { .. }))),

@@ -8,7 +8,15 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}  sha256 {}", self.loadfile, self.program_sha256)?;
         writeln!(f, "one pass of one client:")?;
-        field(f, "operations", self.total_ops)?;
+        if self.counts_are_means {
+            let text = format!(
+                "{} in the mean of many passes, as all counts and bytes here; {} to {} in one",
+                self.total_ops, self.least_ops, self.most_ops
+            );
+            field(f, "operations", text)?;
+        } else {
+            field(f, "operations", self.total_ops)?;
+        }
         field(f, "written", bytes(self.write_bytes))?;
         field(f, "read", bytes(self.read_bytes))?;
         sizes(self, f)?;
@@ -41,6 +49,27 @@ impl fmt::Display for Report {
                 bytes(self.prepare_read_bytes)
             );
             field(f, "before its first pass", text)?;
+        }
+        for parameter in &self.parameters {
+            let name = format!("--set {}", parameter.name);
+            let default = match parameter.given {
+                false => "the default".to_owned(),
+                true => format!("default {}", parameter.default),
+            };
+            field(f, &name, format!("{} ({default})", parameter.value))?;
+        }
+        for phase in &self.phases {
+            let name = match phase.phase.as_str() {
+                "" => "above the first PHASE".to_owned(),
+                name => format!("in phase {name}"),
+            };
+            let text = format!(
+                "{} operations, {} written, {} read",
+                phase.ops,
+                bytes(phase.write_bytes),
+                bytes(phase.read_bytes)
+            );
+            field(f, &name, text)?;
         }
         if !self.features.is_empty() {
             field(f, "uses", self.features.join(", "))?;
