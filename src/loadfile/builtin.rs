@@ -35,6 +35,8 @@ pub const BUILTINS: &[Builtin] = &[
         name: "pathwalk-shared-file",
         text: include_bytes!("../../loadfiles/pathwalk-shared-file.load"),
     },
+    Builtin { name: "aim7-shared", text: include_bytes!("../../loadfiles/aim7-shared.load") },
+    Builtin { name: "aim7-sync", text: include_bytes!("../../loadfiles/aim7-sync.load") },
 ];
 
 /// The names, for messages.
