@@ -67,6 +67,8 @@ pub const BUILTINS: &[Builtin] = &[
     public!("fstat-empty"),
     public!("create-unlink"),
     public!("dbench-tiny"),
+    Builtin { name: "aim7-shared", text: include_bytes!("../../loadfiles/aim7-shared.load") },
+    Builtin { name: "aim7-sync", text: include_bytes!("../../loadfiles/aim7-sync.load") },
 ];
 
 /// The names, for messages.

@@ -70,6 +70,29 @@ fn an_unknown_name_lists_those_that_exist() {
     }
 }
 
+/// What `check` counts for a pass is what two clients do in two, on every engine, for anybody.
+#[test]
+fn aim7_does_what_it_says() {
+    let (cwd, disk) = (temp_disk(), or_skip!(TmpFs::new("64m")));
+    for (load, expected) in [
+        (
+            "aim7-shared",
+            [("WriteX", 18 * 4), ("ReadX", 9 * 4 + 42), ("link", 70), ("unlinkat", 219)],
+        ),
+        ("aim7-sync", [("WriteX", 2 * 4), ("ReadX", 2), ("open", 5), ("unlinkat", 3)]),
+    ] {
+        for options in ["--engine sync --as nobody", "--engine hybrid", "--engine uring"] {
+            let arguments = format!("-l {load} --set blocks=4 -c 2 --passes 2 {options}");
+            let table = run_in(cwd.path(), &arguments, &disk.path()).expect(0).table();
+            let ops = table.ops();
+            for (op, count) in expected {
+                assert_eq!(ops[op], 2 * 2 * count, "{load} {options} {op}");
+            }
+        }
+    }
+    assert_clean(&[&disk.path()]);
+}
+
 /// The header says that Debian's dbench plays it as it is.
 #[test]
 fn dbench_plays_the_small_load() {

@@ -1,6 +1,7 @@
 //! Tests of the language as a whole. Expected values come from dbench's documented behaviour or
 //! from arithmetic by hand, never from running this code.
 
+mod aim7;
 mod cases;
 mod client_txt;
 mod docs;
