@@ -102,8 +102,8 @@ pub(super) struct RunArgs {
 #[command(next_help_heading = "Load")]
 pub(super) struct LoadArgs {
     /// Loadfiles of dbench 3, 4 or 5, plain or gz, or built-in loads by name: default, small,
-    /// randread, randwrite, seqread, seqwrite, pathwalk, pathwalk-shared-dir, pathwalk-shared-file;
-    /// several are dealt to the clients of each disk
+    /// randread, randwrite, seqread, seqwrite, pathwalk, pathwalk-shared-dir, pathwalk-shared-file,
+    /// kbuild; several are dealt to the clients of each disk
     /// [default: default, which has the mix of dbench's client.txt]
     #[arg(short, long, value_name = "FILE[,FILE]", value_delimiter = ',')]
     pub(super) loadfile: Vec<PathBuf>,
@@ -266,7 +266,7 @@ pub(super) struct SafetyArgs {
 #[command(after_help = "Example:\n  jbodbench check /usr/share/dbench/client.txt")]
 pub(super) struct CheckArgs {
     /// A file, or a built-in load: default, small, randread, randwrite, seqread, seqwrite, pathwalk,
-    /// pathwalk-shared-dir, pathwalk-shared-file
+    /// pathwalk-shared-dir, pathwalk-shared-file, kbuild
     #[arg(value_name = "LOADFILE")]
     pub(super) loadfile: Option<PathBuf>,
     /// Form of the report
