@@ -32,6 +32,29 @@ fn a_built_in_load_is_found_by_its_name() {
     assert_clean(&[&disk.path()]);
 }
 
+/// The figures are those of scripts/import-mix, which counts a recording with a reader of its own.
+#[test]
+fn the_kernel_build_does_what_was_recorded() {
+    let load = concat!(env!("CARGO_MANIFEST_DIR"), "/loadfiles/kbuild.load.gz");
+    assert!(fs::metadata(load).unwrap().len() <= 2_000_000);
+    let (cwd, disk) = (temp_disk(), or_skip!(TmpFs::new("256m")));
+    let table = run_in(cwd.path(), "-l kbuild -c 1 --passes 1", &disk.path()).expect(0).table();
+    let all = table.summary(label(&disk.path()), "all");
+    assert_eq!((all.text("loadfile"), all.text("status"), all.int("errors")), ("kbuild", "ok", 0));
+    let ops = table.ops();
+    for (op, recorded) in [
+        ("open", 181_095),
+        ("ReadX", 120_392),
+        ("fstat", 101_081),
+        ("readlink", 2412),
+        ("lstat", 1293),
+        ("getdents", 373),
+    ] {
+        assert_eq!(ops[op], recorded, "{op}");
+    }
+    assert_clean(&[&disk.path()]);
+}
+
 #[test]
 fn a_file_here_is_meant_before_a_built_in_load() {
     let (cwd, disk) = (temp_disk(), temp_disk());

@@ -5,6 +5,9 @@ use std::ops::Bound;
 
 use super::tokens::{is_own, parent};
 
+/// Bytes that a file is taken to have at most: more than that is on few file systems, and in no recording.
+const MOST_BYTES: u64 = 1 << 43;
+
 /// What a name is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -208,7 +211,7 @@ impl World {
             && node.first
             && node.untouched
         {
-            node.size = node.size.max(end);
+            node.size = node.size.max(end.min(MOST_BYTES));
         }
     }
 

@@ -176,6 +176,12 @@ fn other_dialects_are_named_once() {
         let faults = bad(&format!("{line}\n").repeat(30));
         assert_eq!(faults.len(), 1, "{line}");
         assert!(faults[0].message.contains(name), "{}", faults[0].message);
+        let remedy = match name {
+            "dbench 1" | "dbench 2" => "jbodbench import nbench FILE",
+            "nfs" => "jbodbench import nfs FILE",
+            _ => "",
+        };
+        assert!(faults[0].expected.contains(remedy), "{}", faults[0].expected);
         let skipping = Options { lenient: true };
         assert!(parse_bytes("t", line.as_bytes(), &skipping).is_err(), "{line}");
     }
