@@ -9,7 +9,7 @@ use super::*;
 
 fn report(name: &str, set: &[(&str, &str)]) -> Report {
     let given: Vec<_> = set.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
-    let source = builtin::builtin(name).unwrap().source();
+    let source = builtin::builtin(name).unwrap().source().unwrap();
     let loaded = load_applied(apply(&source, &given).unwrap(), &Options::default()).unwrap();
     check(&loaded.program)
 }
