@@ -47,7 +47,6 @@ pub const BUILTINS: &[Builtin] = &[
     },
     Builtin { name: "tiobench", text: include_bytes!("../../loadfiles/tiobench.load") },
     Builtin { name: "fdtable", text: include_bytes!("../../loadfiles/fdtable.load") },
-    Builtin { name: "fdtable-100k", text: include_bytes!("../../loadfiles/fdtable-100k.load") },
     Builtin { name: "pagecache", text: include_bytes!("../../loadfiles/pagecache.load") },
     Builtin {
         name: "pagecache-shared",

@@ -70,7 +70,9 @@ fn a_shared_table_waits_when_it_grows() {
 #[test]
 fn a_limit_that_is_too_low_is_refused_with_the_remedy() {
     let disk = temp_disk();
-    for (load, remedy) in [("fdtable", "ulimit -n 8212"), ("fdtable-100k", "ulimit -n 100012")] {
+    for (load, remedy) in
+        [("fdtable", "ulimit -n 8212"), ("fdtable --set n=100000", "ulimit -n 100012")]
+    {
         let line = format!(
             "ulimit -n 4096; exec {BINARY} run -l {load} -c 1 --engine sync {}",
             label(disk.path())
