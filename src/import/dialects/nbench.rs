@@ -272,12 +272,15 @@ fn create(session: &mut Session, line: &Line, numbers: &[&[u8]]) -> Fate {
         Ended::Refused => return Fate::Failed,
         // To make what exists is no error of dbench's, and so of ours.
         Ended::Exists => {
-            session.world.found(path, kind);
             let line = match kind {
                 Kind::Dir => spell("mkdirat", &[path], &[b"0700"], b"EEXIST"),
                 _ => spell("open", &[path], &[b"O_RDWR|O_CREAT|O_EXCL", b"0600", b"0"], b"EEXIST"),
             };
-            return session.write(&[line]);
+            let fate = session.write(&[line]);
+            if fate == Fate::Kept {
+                session.world.found(path, kind);
+            }
+            return fate;
         }
         // It failed for the directory above it.
         _ if is_missing
@@ -363,16 +366,9 @@ fn is_pattern(path: &[u8]) -> bool {
 }
 
 /// A pattern's directory has to be there; nobody looks for what is in it.
-fn find(session: &mut Session, path: &[u8]) -> &'static [u8] {
-    let dir = tokens::parent(path).unwrap_or(b"/").to_vec();
-    match session.world.known(&dir) {
-        Some(false) => b"*",
-        _ if is_pattern(path) => {
-            session.world.found(&dir, Kind::Dir);
-            b"NT_STATUS_OK"
-        }
-        _ => b"*",
-    }
+fn find(session: &Session, path: &[u8]) -> &'static [u8] {
+    let there = session.world.known(tokens::parent(path).unwrap_or(b"/")) != Some(false);
+    if there && is_pattern(path) { b"NT_STATUS_OK" } else { b"*" }
 }
 
 /// What a line that is in the load has done to the names.
@@ -380,7 +376,9 @@ fn learn(session: &mut Session, name: &str, paths: &[Vec<u8>], kind: Kind, expec
     let world = &mut session.world;
     let path = paths[0].as_slice();
     match (name, expect) {
-        ("FIND_FIRST", _) => {}
+        ("FIND_FIRST", b"NT_STATUS_OK") => {
+            _ = world.found(tokens::parent(path).unwrap_or(b"/"), Kind::Dir);
+        }
         ("Deltree", _) => world.cleared(path),
         ("Mkdir", _) => world.made(path, Kind::Dir),
         ("Unlink" | "Rmdir", b"NT_STATUS_OK") => world.removed(path, kind),
