@@ -4,10 +4,12 @@
 //! shards, to a group of them; only then are its counters updated with read-modify-write
 //! instructions.
 
+mod counts;
 mod histogram;
 mod shard;
 mod summary;
 
+pub use counts::Counts;
 pub use histogram::{Histogram, LiveHistogram};
 pub use shard::{OpCell, Sample, Shard, ops_so_far};
 pub use summary::{DiskTotals, OpSummary, Tally};
