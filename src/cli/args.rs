@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::compare::CompareArgs;
 use super::conditions::ConditionArgs;
+use super::dbench::DbenchArgs;
 use super::import::ImportArgs;
 use super::matrix::{EXAMPLES, MORE, MatrixArgs};
 use super::preset::PresetArgs;
@@ -54,6 +55,8 @@ pub(super) enum Command {
                             at its end.\nOnly what no running process will undo is touched."
     )]
     Restore,
+    /// Take dbench's command line, run it here, and print what dbench would print
+    Dbench(Box<DbenchArgs>),
 }
 
 const RUN_EXAMPLES: &str = "\

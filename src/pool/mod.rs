@@ -64,6 +64,8 @@ pub struct DiskJob {
     pub load: Arc<Load>,
     /// Whether to keep the time of each pass.
     pub keep_passes: bool,
+    /// Whether each thread has counters of its own, however many there are.
+    pub own_counters: bool,
 }
 
 impl DiskJob {
@@ -195,7 +197,7 @@ pub fn start(
     watch: Option<Arc<Watch>>,
     events: Sender<Event>,
 ) -> std::io::Result<Arc<DiskState>> {
-    let shards = shard_count(job.threads);
+    let shards = if job.own_counters { job.threads } else { shard_count(job.threads) };
     let state = Arc::new(DiskState {
         control: Control::new(job.clients),
         shards: (0..shards).map(|_| Shard::new(shards < job.threads)).collect(),
