@@ -9,7 +9,10 @@ use crate::run::RunRequest;
 fn asked(words: &str) -> Result<RunRequest, String> {
     let words = format!("/opt/x/dbench {words} -c default");
     let args: Vec<OsString> = words.split_whitespace().map(OsString::from).collect();
-    match Cli::try_parse_from(with_its_name(&args).iter()).map_err(|error| error.to_string())?.command {
+    match Cli::try_parse_from(with_its_name(&args).iter())
+        .map_err(|error| error.to_string())?
+        .command
+    {
         Command::Dbench(args) => request(*args),
         _ => unreachable!("dbench was asked for"),
     }

@@ -136,16 +136,15 @@ impl Ticker {
         }
         let latency_ns = self.look(disks, now);
         let warmup_ns = self.dbench.warmup.as_nanos() as u64;
+        if self.phase != TickPhase::Cleanup && now >= window.end_ns {
+            return Some(self.time_is_up(now, latency_ns));
+        }
         if self.phase == TickPhase::WarmUp && now >= self.started_ns + warmup_ns {
             self.begin(now);
             return None;
         }
-        if self.phase == TickPhase::Execute && now >= window.end_ns {
-            return Some(self.time_is_up(now, latency_ns));
-        }
         self.next_ns = self.since_ns + ((now - self.since_ns) / SECOND_NS + 1) * SECOND_NS;
-        let clients = disks.iter().map(LiveDisk::running).sum();
-        Some(self.line(clients, now, latency_ns))
+        Some(self.line(disks, now, latency_ns))
     }
 
     /// The last lines of a second, and those of passes.
@@ -158,15 +157,14 @@ impl Ticker {
     ) -> String {
         let latency_ns = self.look(disks, now);
         let mut text = String::new();
-        if self.phase == TickPhase::Execute && timed_out {
+        if self.phase != TickPhase::Cleanup && timed_out {
             text.push_str(&self.time_is_up(now, latency_ns));
         }
         if self.dbench.show_passes {
             text.push_str(&self.passes(disks));
         }
-        let running = disks.iter().map(LiveDisk::running).sum();
         if self.phase == TickPhase::Cleanup || window.end_ns >= self.since_ns + SECOND_NS {
-            text.push_str(&self.line(running, now, latency_ns));
+            text.push_str(&self.line(disks, now, latency_ns));
         }
         self.next_ns = u64::MAX;
         text
@@ -191,10 +189,19 @@ impl Ticker {
     fn time_is_up(&mut self, now: u64, latency_ns: u64) -> String {
         self.phase = TickPhase::Cleanup;
         self.next_ns = now + SECOND_NS;
-        self.line(self.clients, now, latency_ns)
+        self.line_of(self.clients, now, latency_ns)
     }
 
-    fn line(&self, clients: u32, now: u64, latency_ns: u64) -> String {
+    /// Who has ended is told only when time is up, as by dbench.
+    fn line(&self, disks: &[LiveDisk], now: u64, latency_ns: u64) -> String {
+        let clients = match self.phase {
+            TickPhase::Cleanup => disks.iter().map(LiveDisk::running).sum(),
+            TickPhase::WarmUp | TickPhase::Execute => self.clients,
+        };
+        self.line_of(clients, now, latency_ns)
+    }
+
+    fn line_of(&self, clients: u32, now: u64, latency_ns: u64) -> String {
         let seconds = (now.saturating_sub(self.since_ns) as f64 / 1e9).max(1e-9);
         let lines: u64 = self.shards.iter().map(Seen::lines).sum();
         self.dbench.format.tick(&Tick {
