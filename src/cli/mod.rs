@@ -46,7 +46,8 @@ pub fn main() -> ExitCode {
         Err(error) => return usage(&error),
     };
     if role.is_none() && writes_to_stdout(&cli.command) && stdout_was_closed() {
-        say("stdout is closed: nobody would see the result; use --out FILE, or >/dev/null");
+        let file = if matches!(cli.command, Command::Dbench(_)) { ">FILE" } else { "--out FILE" };
+        say(&format!("stdout is closed: nobody would see the result; use {file}, or >/dev/null"));
         return ExitCode::from(2);
     }
     let code = match cli.command {
