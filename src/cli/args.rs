@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use super::clean::CleanArgs;
 use super::compare::CompareArgs;
 use super::conditions::ConditionArgs;
+use super::dbench::DbenchArgs;
 use super::import::ImportArgs;
 use super::matrix::{EXAMPLES, MORE, MatrixArgs};
 use super::preset::PresetArgs;
@@ -58,6 +59,8 @@ pub(super) enum Command {
     Restore,
     /// Remove run directories that a killed run has left on disks
     Clean(CleanArgs),
+    /// Take dbench's command line, run it here, and print what dbench would print
+    Dbench(Box<DbenchArgs>),
 }
 
 const RUN_EXAMPLES: &str = "\

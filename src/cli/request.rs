@@ -73,6 +73,7 @@ pub(super) fn run_request(args: RunArgs) -> Result<RunRequest, String> {
         require_mounts: safety.require_mounts,
         keep: safety.keep,
         preset,
+        dbench: None,
     })
 }
 

@@ -24,6 +24,7 @@ pub mod group;
 mod lexer;
 mod names;
 mod number;
+mod numbering;
 mod op_line;
 mod operand;
 pub mod parameters;

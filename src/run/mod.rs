@@ -10,6 +10,7 @@ mod ask;
 mod clean;
 mod conditions;
 mod cpus;
+mod dbench;
 mod descriptors;
 mod direct;
 mod drain;
@@ -40,6 +41,7 @@ mod window;
 mod worker;
 
 pub use conditions::{AclCache, Conditions, DirOwner, Dirs, MountAcl};
+pub use dbench::Dbench;
 pub use request::{DEFAULT_TIME, Preset, RunRequest, default_warmup};
 pub(crate) use series::{Common, OneRun, Ready, Series};
 pub use series::{Hooks, Idle};

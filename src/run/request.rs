@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::conditions::Conditions;
+use super::dbench::Dbench;
 use crate::output::{Format, Mode};
 use crate::plan::{Data, EngineKind, Load, Timing};
 use crate::units::format_duration;
@@ -66,6 +67,8 @@ pub struct RunRequest {
     pub keep: bool,
     /// A series of tests instead of a load.
     pub preset: Option<Preset>,
+    /// Lines as dbench's on stdout instead of a result; `time` then holds its warm-up, too.
+    pub dbench: Option<Dbench>,
 }
 
 /// `--preset disks`: which tests.
