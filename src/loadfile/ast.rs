@@ -68,6 +68,12 @@ pub enum Node {
     EndPrepare,
     /// `PHASE name`: index in [`Ast::phases`].
     Phase(u32),
+    /// `CHOOSE weight`, up to its [`Node::EndBlock`].
+    Choose(u32),
+    /// `SHUFFLE runs`, up to its [`Node::EndBlock`].
+    Shuffle(u32),
+    /// The END of a CHOOSE or SHUFFLE.
+    EndBlock,
     /// A reserved word.
     Reserved(Reserved),
 }
@@ -75,10 +81,6 @@ pub enum Node {
 /// A reserved line; the numbers index [`Ast::arguments`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reserved {
-    /// `CHOOSE weight`, up to its END.
-    Choose(u32),
-    /// `END` of a CHOOSE.
-    End,
     /// `POOL name ...`.
     Pool(u32),
 }
@@ -88,8 +90,6 @@ impl Reserved {
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Self::Choose(_) => "CHOOSE",
-            Self::End => "END",
             Self::Pool(_) => "POOL",
         }
     }

@@ -115,6 +115,9 @@ impl Printer<'_> {
                 self.text("PHASE ");
                 self.text(&self.ast.phases[index as usize]);
             }
+            Node::Choose(weight) => self.counted("CHOOSE", weight),
+            Node::Shuffle(runs) => self.counted("SHUFFLE", runs),
+            Node::EndBlock => self.text("END"),
             Node::Reserved(reserved) => self.reserved(reserved),
         }
         self.out.push(b'\n');
@@ -230,8 +233,6 @@ impl Printer<'_> {
 
     fn reserved(&mut self, reserved: Reserved) {
         match reserved {
-            Reserved::End => self.text(reserved.word()),
-            Reserved::Choose(weight) => self.counted(reserved.word(), weight),
             Reserved::Pool(index) => {
                 self.text(reserved.word());
                 for argument in &self.ast.arguments[index as usize] {

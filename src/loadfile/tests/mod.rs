@@ -1,9 +1,11 @@
 //! Tests of the language as a whole. Expected values come from dbench's documented behaviour or
 //! from arithmetic by hand, never from running this code.
 
+mod aim7;
 mod cases;
 mod client_txt;
 mod docs;
+mod groups;
 mod language;
 mod parameters;
 mod posix;
@@ -48,6 +50,8 @@ fn words(program: &Program) -> Vec<&'static str> {
         (Some(kind), _) => kind.word(),
         (None, Action::LoopStart { .. }) => "LOOP",
         (None, Action::LoopEnd { .. }) => "ENDLOOP",
+        (None, Action::Enter { .. }) => "<",
+        (None, Action::Leave { .. }) => ">",
         (None, Action::Pause { .. }) => "Sleep",
         (None, Action::SetSp { .. }) => "SETSP",
         (None, Action::WaitSp { .. }) => "WAITSP",
