@@ -46,6 +46,8 @@ pub const BUILTINS: &[Builtin] = &[
         text: include_bytes!("../../loadfiles/pathwalk-shared-file.load"),
     },
     Builtin { name: "tiobench", text: include_bytes!("../../loadfiles/tiobench.load") },
+    Builtin { name: "mdtest", text: include_bytes!("../../loadfiles/mdtest.load") },
+    Builtin { name: "mdtest-shared", text: include_bytes!("../../loadfiles/mdtest-shared.load") },
     Builtin { name: "fdtable", text: include_bytes!("../../loadfiles/fdtable.load") },
     Builtin { name: "pagecache", text: include_bytes!("../../loadfiles/pagecache.load") },
     Builtin {

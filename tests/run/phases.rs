@@ -280,3 +280,37 @@ fn a_phase_can_be_compared() {
     report.arg(&files[0]).arg("-o").arg(files[0].with_extension("html"));
     Running::start(report).finish().expect(0);
 }
+
+/// Items x clients x passes of each call, by hand; and nothing is left of them after each pass.
+#[test]
+fn mdtest_counts_its_items() {
+    let disk = or_skip!(TmpFs::new("128m"));
+    for (load, bytes) in [("mdtest", 0), ("mdtest-shared", 3901)] {
+        for engine in ["sync", "hybrid --threads-per-disk 1", "uring --threads-per-disk 1"] {
+            let arguments = format!("-l {load} --set items=20 -c 12 --passes 3 --engine {engine}");
+            let table = run_on(&arguments, &[&disk.path()]).expect(0).table();
+            for (name, op) in [
+                ("dir-create", "mkdirat"),
+                ("dir-stat", "stat"),
+                ("dir-remove", "unlinkat"),
+                ("file-create", "open"),
+                ("file-stat", "stat"),
+                ("file-read", "open"),
+                ("file-remove", "unlinkat"),
+            ] {
+                let row = phase(&table, "all", name, op);
+                let counts = ["repeats", "ops", "errors", "skipped"].map(|column| row.int(column));
+                assert_eq!(counts, [3, 3 * 12 * 20, 0, 0], "{load} {engine} {name}");
+                let rate = row.float("ops_per_s") * row.float("window_s");
+                assert!((rate / (3.0 * 12.0 * 20.0) - 1.0).abs() < 1e-4, "{load} {engine} {name}");
+            }
+            for (name, op) in [("file-create", "WriteX"), ("file-read", "ReadX")] {
+                if bytes > 0 {
+                    let row = phase(&table, "all", name, op);
+                    assert_eq!(row.int("bytes"), 3 * 12 * 20 * bytes, "{load} {engine} {name}");
+                }
+            }
+        }
+    }
+    assert_clean(&[&disk.path()]);
+}
