@@ -14,14 +14,15 @@ const LENIENT: Options = Options { lenient: true };
 
 /// Every construct of the language, as a start for mutations.
 const ALL: &str = concat!(
-    "PREPARE\nMkdir /p *\nEND\n",
+    "POOL f_1 300 /p/client1/a\nPOOL d 7 \"\\x y\" rotate\nPREPARE\nMkdir /p *\nMkdir {d+} *\nEND\n",
     include_str!("cases/all4.load"),
     "RANDOMSTRING 1 \"a[xyz]b\"\n0.5 LOOP 3\nWriteX 7 *%4096/512+1 *%100 5 *\nENDLOOP\n",
     "REPEAT 4\nReadX +child +8 10 +num_children ENOENT\nSETSP 1\nWAITSP 0 1\nSLEEP 5\n",
     "WRITEPATTERN some \"text\nMkdir \"/d/$1/~$x\" 0xC0000034\nPHASE a\n",
+    "unlink {f_1-} 0 *\nrename {d-} \\{d+} *\nFIND_FIRST \"{d}/$1*\" 1 2 3 *\nstat {f_1=}.tmp *\n",
     "open /SHARED/f O_RDWR|O_SYNC|O_CREAT 0644 3 *\naccess /a R_OK|X_OK EACCES\nchmod /a 0 *\n",
     "unlinkat /a AT_REMOVEDIR *\nrenameat2 /a /b 0 *\nsymlink /a /b *\nchown /a -1 7 *\nfallocate 3 0 1 2 *\n",
-    "CHOOSE 3\nMkdir /SHARED/a SUCCESS\nEND\nPOOL a b c\nSET a=b\n# end\n",
+    "CHOOSE 3\nMkdir /SHARED/a SUCCESS\nEND\nSET a=b\n# end\n",
 );
 
 fn source(bytes: &[u8]) -> Source {
@@ -62,7 +63,7 @@ fn token() -> impl Strategy<Value = String> {
                  chown -1 AT_REMOVEDIR RENAME_NOREPLACE FALLOC_FL_KEEP_SIZE \
                  O_RDWR|O_CREAT O_RDONLY R_OK|W_OK F_OK 0644 Sleep LOOP ENDLOOP REPEAT SLEEP SETSP WAITSP WRITEPATTERN \
                  RANDOMSTRING PREPARE END PHASE CHOOSE POOL SET a=b NT_STATUS_OK * ERROR ENOENT 0x0 \
-                 /a /a/$1 \"/client1/b\" /SHARED 0 1 7 0x40 010 -1 *%8 */4%64+1 +4 +child $1 1$1 \
+                 {f} {f+} {f-}x {f=}/$1 POOL_f_9_/a/f POOL_f_10_/a/f_rotate random /a /a/$1 \"/client1/b\" /SHARED 0 1 7 0x40 010 -1 *%8 */4%64+1 +4 +child $1 1$1 \
                  \"a[xy]\" 0.5 .25 # \" \\ .. ";
     let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
     prop_oneof![8 => proptest::sample::select(words), 1 => "[ -~]{0,6}"]

@@ -12,6 +12,8 @@ pub(super) struct Open {
     pub(super) is_dir: bool,
     /// The path it was opened by, to name it in an error.
     pub(super) path: PathId,
+    /// Number of the name that the path drew from a pool, if it did.
+    pub(super) drawn: u32,
 }
 
 /// Position of a handle in the table.
@@ -85,7 +87,7 @@ mod tests {
         let mut handles = Handles::new(&[7, 9]);
         assert_eq!(handles.computed(9), Handles::literal(1));
         let other = handles.computed(100);
-        let open = Open { fd: 3, is_dir: false, path: PathId(0) };
+        let open = Open { fd: 3, is_dir: false, path: PathId(0), drawn: 0 };
         assert_eq!(handles.put(other, open), None);
         assert_eq!(handles.computed(100), other);
         assert_eq!(handles.take_any(), Some(open));

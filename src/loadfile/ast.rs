@@ -3,6 +3,7 @@
 //! It borrows nothing from the text. Blank lines, comments, spelling and spacing are gone:
 //! module `print` writes the one canonical text of a tree.
 
+use super::pool::Pool;
 use super::program::{Expect, Mod, Operand, PathId, PathSpec, Program, Segment, Template};
 use crate::op::OpKind;
 
@@ -19,7 +20,9 @@ pub struct Ast {
     pub templates: Vec<Template>,
     /// Texts of WRITEPATTERN lines, line end included.
     pub patterns: Vec<Box<[u8]>>,
-    /// Arguments of PHASE, POOL and SET lines.
+    /// What POOL lines declare.
+    pub pools: Vec<Pool>,
+    /// Arguments of PHASE and SET lines.
     pub arguments: Vec<Box<[Box<[u8]>]>>,
     /// Whether a path lies in the tree that a disk's clients share.
     pub shared: bool,
@@ -61,6 +64,8 @@ pub enum Node {
     Prepare,
     /// The END of a PREPARE.
     EndPrepare,
+    /// `POOL`: index in [`Ast::pools`].
+    Pool(u32),
     /// A reserved word.
     Reserved(Reserved),
 }
@@ -74,8 +79,6 @@ pub enum Reserved {
     End,
     /// `PHASE name`.
     Phase(u32),
-    /// `POOL name ...`.
-    Pool(u32),
     /// `SET name=default`.
     Set(u32),
 }
@@ -88,7 +91,6 @@ impl Reserved {
             Self::Choose(_) => "CHOOSE",
             Self::End => "END",
             Self::Phase(_) => "PHASE",
-            Self::Pool(_) => "POOL",
             Self::Set(_) => "SET",
         }
     }

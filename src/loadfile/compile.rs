@@ -45,6 +45,7 @@ pub(super) fn compile(ast: Ast, name: &str) -> Program {
         bytes: ast.names.bytes.into(),
         templates: ast.templates.into(),
         patterns: ast.patterns.into(),
+        pools: ast.pools.into(),
     }
 }
 
@@ -140,7 +141,7 @@ impl<'a> Compiler<'a> {
             Node::WaitSp(child, value) => Action::WaitSp { child, value },
             Node::WritePattern(pattern) => Action::WritePattern { pattern },
             Node::RandomString(slot, template) => Action::RandomString { slot, template },
-            Node::Prepare => return,
+            Node::Prepare | Node::Pool(_) => return,
             Node::EndPrepare => {
                 self.start = Pc(self.insts.len() as u32);
                 return;

@@ -74,7 +74,7 @@ impl<'t> Parser<'t> {
             b"RANDOMSTRING" => self.random_string(line, time, args),
             b"SET" => self.set(line, args),
             b"PHASE" => self.named(line, args, Reserved::Phase, "PHASE <name>", 1),
-            _ => self.named(line, args, Reserved::Pool, "POOL <name> ...", usize::MAX),
+            _ => self.pool(line, word, args),
         }
     }
 
@@ -106,7 +106,11 @@ impl<'t> Parser<'t> {
             "CHOOSE" => Node::Reserved(Reserved::Choose(count(line, args, usage)?)),
             _ => {
                 arguments(line, args, 0, usage)?;
-                self.comes_first(word)?;
+                self.stands_above(
+                    word,
+                    "PREPARE",
+                    "one PREPARE, above all other lines but SET and POOL",
+                )?;
                 Node::Prepare
             }
         };
@@ -119,14 +123,17 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// What a client does once cannot stand behind what it does in every pass.
-    fn comes_first(&self, word: Token) -> LineResult<()> {
-        let is_parameter = |line: &ast::Line| matches!(line.node, Node::Reserved(Reserved::Set(_)));
-        match self.ast.lines.iter().find(|line| !is_parameter(line)) {
+    /// What a client does once cannot stand behind what it does in every pass, and names must be
+    /// known before they are used.
+    pub(super) fn stands_above(&self, word: Token, name: &str, expected: &str) -> LineResult<()> {
+        let declares = |line: &ast::Line| {
+            matches!(line.node, Node::Pool(_) | Node::Reserved(Reserved::Set(_)))
+        };
+        match self.ast.lines.iter().find(|line| !declares(line)) {
             None => Ok(()),
             Some(above) => {
-                let message = format!("PREPARE below line {}", above.number);
-                fault(word.at(), message, "one PREPARE, above all other lines but SET")
+                let message = format!("{name} below line {}", above.number);
+                fault(word.at(), message, expected)
             }
         }
     }

@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 pub use super::operand::{Expr, HandleRef, Mod, Operand, OperandKind, Register};
+pub use super::pool::{Draw, Order, Pick, Pool};
 pub use super::segment::{PathSpec, Piece, Segment, Template, Wild};
 use crate::op::OpKind;
 
@@ -52,6 +53,8 @@ pub struct Program {
     pub templates: Box<[Template]>,
     /// What WRITEPATTERN lines fill the write buffer with; never empty ones.
     pub patterns: Box<[Box<[u8]>]>,
+    /// Sets of names that paths draw from.
+    pub pools: Box<[Pool]>,
     /// Deepest nesting of loops.
     pub loop_depth: usize,
     /// Largest length in bytes that a WriteX can ask for.
@@ -64,7 +67,7 @@ pub struct Program {
     pub reserved: Box<[Reserved]>,
 }
 
-/// A reserved word of the language (PHASE, CHOOSE, POOL, SET) and where it stands.
+/// A reserved word of the language (PHASE, CHOOSE, SET) and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reserved {
     /// The word.

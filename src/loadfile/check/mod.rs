@@ -6,9 +6,13 @@
 //! estimates, and the report says so.
 
 mod count;
+mod drawn;
+mod rounds;
 mod show;
 mod simulate;
 mod single;
+
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
@@ -94,7 +98,7 @@ pub fn check(program: &Program) -> Report {
     let mut report = Report {
         loadfile: program.name.clone(),
         program_sha256: program.sha256.clone(),
-        distinct_paths: program.paths.len() as u64,
+        distinct_paths: distinct_paths(program),
         longest_transfer_bytes: program.max_write.max(program.max_read),
         ..Report::default()
     };
@@ -115,7 +119,7 @@ pub fn check(program: &Program) -> Report {
         all
     });
     report.estimated =
-        report.features.iter().any(|f| ["random numbers", "RANDOMSTRING"].contains(f));
+        report.features.iter().any(|f| ["random numbers", "RANDOMSTRING", "POOL"].contains(f));
     report
 }
 
@@ -166,9 +170,22 @@ fn render(program: &Program, index: usize) -> Vec<u8> {
             Segment::Literal { start, len } => out.extend_from_slice(program.literal(start, len)),
             Segment::Client => out.extend_from_slice(b"client0"),
             Segment::Slot(slot) => out.extend_from_slice(&[b'$', b'0' + slot]),
+            // All names of a pool are one; a path cannot have this byte.
+            Segment::Drawn(_) => out.push(0),
         }
     }
     out
+}
+
+/// Different paths; one that draws from a pool is as many as the pool has names.
+fn distinct_paths(program: &Program) -> u64 {
+    let drawn = program.paths.iter().enumerate().filter_map(|(i, path)| {
+        let pool = path.draw?.pool;
+        Some((render(program, i), u64::from(program.pools[usize::from(pool)].count)))
+    });
+    let drawn: BTreeMap<_, _> = drawn.collect();
+    let plain = program.paths.iter().filter(|path| path.draw.is_none()).count() as u64;
+    plain + drawn.values().sum::<u64>()
 }
 
 fn deepest(program: &Program) -> u64 {
@@ -182,6 +199,7 @@ fn features(program: &Program) -> Vec<&'static str> {
     let all = [
         ("PREPARE", program.start.0 > 0),
         ("SHARED", program.shared),
+        ("POOL", !program.pools.is_empty()),
         ("timestamps", program.times.is_some()),
         ("loops", program.loop_depth > 0),
         ("nested loops", program.loop_depth > 1),

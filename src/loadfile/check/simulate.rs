@@ -11,9 +11,6 @@ use crate::loadfile::program::{
     Action, Expect, Expr, HandleRef, Inst, Operand, OperandKind, PathId, Program, Segment,
 };
 
-/// Loops run one round only when the simulation has become this long: nesting multiplies.
-const MAX_STEPS: u64 = 4_000_000;
-
 /// Simulates a PREPARE and one pass, and writes what it found to `report`.
 pub(super) fn simulate(program: &Program, maxima: &Maxima, report: &mut Report) {
     let names = (0..program.paths.len()).map(|i| render(program, i)).collect();
@@ -35,12 +32,18 @@ pub(super) fn simulate(program: &Program, maxima: &Maxima, report: &mut Report) 
 /// A file: its size, and who still holds it.
 #[derive(Default)]
 pub(super) struct File {
-    size: u64,
+    pub(super) size: u64,
+    /// What it counts with: its size, or of a pool's names the largest they had.
+    pub(super) counted: u64,
+    /// How many files it stands for: as many as the pool has names.
+    pub(super) copies: u64,
+    /// Whether writes go to its end.
+    pub(super) appends: bool,
     /// Whether all clients of a disk mean the same file by its name.
-    shared: bool,
+    pub(super) shared: bool,
     /// How many names it has.
     pub(super) names: u32,
-    open: u32,
+    pub(super) open: u32,
 }
 
 /// Bytes of files, now and at most.
@@ -63,13 +66,14 @@ struct How {
     directory: bool,
     makes: bool,
     cuts: bool,
+    appends: bool,
 }
 
 /// What a handle refers to: a file, or `None` for a directory.
 type Target = Option<usize>;
 
 pub(super) struct Disk<'a> {
-    program: &'a Program,
+    pub(super) program: &'a Program,
     maxima: &'a Maxima,
     /// Paths as text.
     pub(super) names: Vec<Vec<u8>>,
@@ -77,7 +81,7 @@ pub(super) struct Disk<'a> {
     pub(super) named: BTreeMap<Vec<u8>, usize>,
     pub(super) dirs: BTreeSet<Vec<u8>>,
     pub(super) handles: HashMap<i64, Target>,
-    registers: Vec<i64>,
+    pub(super) registers: Vec<i64>,
     live: Live,
     /// What of it is the client's own, and what is shared.
     own: Live,
@@ -85,7 +89,9 @@ pub(super) struct Disk<'a> {
     largest: u64,
     handles_max: usize,
     not_made: u64,
-    steps: u64,
+    pub(super) steps: u64,
+    /// Files that were open for appending.
+    pub(super) appended: Vec<usize>,
 }
 
 impl<'a> Disk<'a> {
@@ -106,11 +112,12 @@ impl<'a> Disk<'a> {
             handles_max: 0,
             not_made: 0,
             steps: 0,
+            appended: Vec::new(),
         }
     }
 
     /// Runs the instructions from `pc` up to `end`.
-    fn run(&mut self, mut pc: usize, end: usize) {
+    pub(super) fn run(&mut self, mut pc: usize, end: usize) {
         let program = self.program;
         while pc < end {
             let inst = &program.insts[pc];
@@ -123,24 +130,6 @@ impl<'a> Disk<'a> {
             }
             pc += 1;
         }
-    }
-
-    fn rounds(&mut self, count: u32, start: usize, end: usize) {
-        self.run(start, end);
-        if count == 1 || self.steps > MAX_STEPS {
-            return;
-        }
-        let before = self.registers.clone();
-        self.run(start, end);
-        if count == 2 {
-            return;
-        }
-        let skipped = i64::from(count) - 3;
-        for (register, before) in self.registers.iter_mut().zip(before) {
-            let step = register.saturating_sub(before);
-            *register = register.saturating_add(step.saturating_mul(skipped));
-        }
-        self.run(start, end);
     }
 
     fn value(&self, operand: Operand) -> i64 {
@@ -182,19 +171,23 @@ impl<'a> Disk<'a> {
                 let directory = options & 1 != 0;
                 let makes = directory || disposition != 1;
                 let cuts = matches!(disposition, 4 | 5);
-                self.open(path, How { directory, makes, cuts }, handle);
+                self.open(path, How { directory, makes, cuts, appends: false }, handle);
             }
             Action::Open { path, flags, .. } if !fails => {
                 let has = |flag| flags & flag != 0;
                 let directory = has(libc::O_DIRECTORY);
                 let (makes, cuts) = (has(libc::O_CREAT), has(libc::O_TRUNC));
-                self.open(path, How { directory, makes, cuts }, numbers[2]);
+                self.open(
+                    path,
+                    How { directory, makes, cuts, appends: has(libc::O_APPEND) },
+                    numbers[2],
+                );
             }
             Action::Close { .. } => self.close(numbers[0]),
             Action::Write { .. } => {
-                let end = unsigned(numbers[1]).saturating_add(unsigned(numbers[2]));
                 if numbers[2] > 0 {
-                    self.grow(numbers[0], end);
+                    let start = self.end_of_appended(numbers[0]).unwrap_or(unsigned(numbers[1]));
+                    self.grow(numbers[0], start.saturating_add(unsigned(numbers[2])));
                 }
             }
             Action::OnPath { .. } | Action::OnPaths { .. } | Action::OnHandle { .. } if !fails => {
@@ -266,12 +259,14 @@ impl<'a> Disk<'a> {
         } else {
             self.not_made += u64::from(!how.makes);
             let shared = self.is_shared(path);
-            self.files.push(File { names: 1, shared, ..File::default() });
+            let copies = self.copies(path);
+            self.files.push(File { names: 1, shared, copies, ..File::default() });
             self.named.insert(name.clone(), self.files.len() - 1);
             Some(self.files.len() - 1)
         };
         if let Some(file) = target {
             self.files[file].open += 1;
+            self.note_appends(file, how.appends);
             if how.cuts {
                 self.resize(file, 0);
             }
@@ -283,7 +278,8 @@ impl<'a> Disk<'a> {
 
     /// Whether a path names the same file for all clients of a disk.
     fn is_shared(&self, path: PathId) -> bool {
-        let one_name = |segment: &Segment| matches!(segment, Segment::Literal { .. });
+        let one_name =
+            |segment: &Segment| matches!(segment, Segment::Literal { .. } | Segment::Drawn(_));
         is_below(&self.names[path.0 as usize], SHARED)
             && self.program.path(path).0.iter().all(one_name)
     }
@@ -295,10 +291,13 @@ impl<'a> Disk<'a> {
 
     fn resize(&mut self, file: usize, size: u64) {
         let file = &mut self.files[file];
-        self.live.change(file.size, size);
-        let part = if file.shared { &mut self.shared } else { &mut self.own };
-        part.change(file.size, size);
         file.size = size;
+        let before = file.counted.saturating_mul(file.copies);
+        file.counted = if file.copies > 1 { file.counted.max(size) } else { size };
+        let after = file.counted.saturating_mul(file.copies);
+        self.live.change(before, after);
+        let part = if file.shared { &mut self.shared } else { &mut self.own };
+        part.change(before, after);
     }
 
     fn close(&mut self, handle: i64) {
@@ -331,6 +330,9 @@ impl<'a> Disk<'a> {
     }
 
     pub(super) fn unlink(&mut self, name: &[u8]) {
+        if self.start_anew(name).is_some() {
+            return;
+        }
         if let Some(file) = self.named.remove(name) {
             self.files[file].names = self.files[file].names.saturating_sub(1);
             self.release(file);
@@ -338,7 +340,7 @@ impl<'a> Disk<'a> {
     }
 
     pub(super) fn rename(&mut self, old: Vec<u8>, new: Vec<u8>) {
-        if old == new {
+        if old == new || self.rename_drawn(&old, &new) {
             return;
         }
         if let Some(file) = self.named.remove(&old) {

@@ -33,7 +33,7 @@ fn everything_prints_as_it_was() {
     let text = "SET \"a=b\"\nPREPARE\nFlush 1 *\nEND\nRANDOMSTRING 3 \"a[bc]d\"\n0.5 LOOP 2\n1.000000001 WriteX 5 *%4096/512+1 *%1024 0 *\n\
                 ENDLOOP\nREPEAT 7\nReadX +child +8 $3 +num_children ENOENT\nSETSP 1\n\
                 WAITSP 0 *%3\nWRITEPATTERN  a \"b\nCHOOSE 3\nMkdir \"/SHARED/$3\" *\nEND\n\
-                PHASE \"one\"\nPOOL \"p\" \"q r\"\n";
+                PHASE \"one\"\n";
     let text = text.replace("$3 +num", "7 +num");
     assert_eq!(printed(&text), text);
 }
@@ -144,15 +144,15 @@ fn prepare_is_no_part_of_a_pass() {
 fn reserved_words_are_kept_for_later() {
     let program = good(
         "SET size=4k\nMkdir /d *\n\n\nPHASE write\nCHOOSE 3\nMkdir /SHARED/x *\nEND\n\
-         POOL p /a /b\nMkdir /SHAREDx *\n",
+         Mkdir /SHAREDx *\n",
     );
     let mut reserved: Vec<_> = program.reserved.iter().map(|r| (r.line, r.word)).collect();
     reserved.sort_unstable();
-    let expected = [(1, "SET"), (5, "PHASE"), (6, "CHOOSE"), (8, "END"), (9, "POOL")];
+    let expected = [(1, "SET"), (5, "PHASE"), (6, "CHOOSE"), (8, "END")];
     assert_eq!(reserved, expected);
     assert_eq!(program.insts.len(), 3);
     assert!(program.reserved.contains(&Reserved { word: "PHASE", line: 5 }));
-    for line in ["PHASE", "PHASE a b", "CHOOSE 0", "POOL", "SET a", "SET =b"] {
+    for line in ["PHASE", "PHASE a b", "CHOOSE 0", "SET a", "SET =b"] {
         assert_eq!(bad(&format!("Flush 1 *\n{line}\n"))[0].line, 2, "{line}");
     }
 }

@@ -5,6 +5,7 @@ mod cases;
 mod client_txt;
 mod docs;
 mod language;
+mod pools;
 mod posix;
 mod repairs;
 mod report;
@@ -89,6 +90,7 @@ fn path(program: &Program, index: usize) -> String {
             }
             Segment::Client => out.push_str("<c>"),
             Segment::Slot(slot) => out.push_str(&format!("<{slot}>")),
+            Segment::Drawn(_) => out.push_str("<drawn>"),
         }
     }
     out
