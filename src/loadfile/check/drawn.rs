@@ -2,13 +2,19 @@
 //! has names, each time with the largest size that it had.
 
 use super::simulate::{Disk, File};
-use crate::loadfile::program::PathId;
+use crate::loadfile::program::{PathId, Pick};
 
 impl Disk<'_> {
     /// How many files a path stands for.
     pub(super) fn copies(&self, path: PathId) -> u64 {
         let draw = self.program.paths[path.0 as usize].draw;
         draw.map_or(1, |draw| self.program.pools[usize::from(draw.pool)].count.into())
+    }
+
+    /// Whether a path stands for a name that did not exist.
+    pub(super) fn is_made(&self, path: PathId) -> bool {
+        let draw = self.program.paths[path.0 as usize].draw;
+        self.copies(path) > 1 && draw.is_some_and(|draw| draw.pick == Pick::Make)
     }
 
     /// One of a pool's names goes: the others stay, and the next one starts empty. Its size, if it

@@ -267,6 +267,9 @@ impl<'a> Disk<'a> {
         if let Some(file) = target {
             self.files[file].open += 1;
             self.note_appends(file, how.appends);
+            if how.makes && self.is_made(path) {
+                self.files[file].size = 0;
+            }
             if how.cuts {
                 self.resize(file, 0);
             }
