@@ -41,6 +41,7 @@ fn layout(program: &Program) -> SlotLayout {
         max_path: max_path_len(program),
         max_read: program.max_read as usize,
         max_write: program.max_write as usize,
+        max_text: 0,
         directory: Directory::Cwd,
     }
 }
@@ -77,6 +78,8 @@ fn replay_by<E: Engine>(
             errors: &errors,
             at_window: &|| {},
             prepared: None,
+            barrier: None,
+            phase_shards: None,
             disk: 0,
             client,
             clients,

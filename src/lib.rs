@@ -10,9 +10,10 @@
 //! 3 engine   executes Calls: sync, uring, hybrid, null, scripted
 //! 2 plan, host, audit              the immutable run configuration; this host's mounts and limits; permissions
 //! 1 loadfile, import, metrics, profile, stats    pure
-//! 0 op, fault, errno, units
+//! 0 op, acl, fault, errno, units
 //! ```
 
+pub mod acl;
 pub mod audit;
 pub mod cli;
 pub mod client;

@@ -7,70 +7,13 @@
 pub mod argument;
 mod call_kind;
 pub mod flags;
+mod word;
 
 use std::fmt;
 
-use argument::Role;
+use argument::{Role, Text};
 pub use call_kind::CallKind;
-
-/// What is true of every line of an operation.
-#[derive(Clone, Copy, Debug)]
-pub struct Word {
-    /// As a loadfile spells it.
-    pub text: &'static str,
-    /// Its paths, by name; two at most.
-    pub paths: &'static [&'static str],
-    /// Its numbers behind them; four at most.
-    pub numbers: &'static [(Role, &'static str)],
-    /// Whether a line can say that it must fail.
-    pub can_expect_failure: bool,
-    /// Whether it changes nothing, and so may name what belongs to the run.
-    pub only_looks: bool,
-    /// The one system call that it is; `None` for what is made of several, or has a client's memory.
-    pub call: Option<CallKind>,
-}
-
-impl Word {
-    const fn new(
-        text: &'static str,
-        paths: &'static [&'static str],
-        numbers: &'static [(Role, &'static str)],
-    ) -> Self {
-        Self { text, paths, numbers, can_expect_failure: false, only_looks: false, call: None }
-    }
-
-    const fn can_expect_failure(self) -> Self {
-        Self { can_expect_failure: true, ..self }
-    }
-
-    const fn looks(self) -> Self {
-        Self { only_looks: true, ..self }
-    }
-
-    /// One call and no more: both directions of its status count.
-    const fn is(self, call: CallKind) -> Self {
-        Self { call: Some(call), can_expect_failure: true, ..self }
-    }
-
-    /// How the whole line is spelled.
-    #[must_use]
-    pub fn usage(&self) -> String {
-        let mut text = self.text.to_owned();
-        for name in self.paths {
-            text.push_str(&format!(" \"{name}\""));
-        }
-        for (_, name) in self.numbers {
-            text.push_str(&format!(" <{name}>"));
-        }
-        text + " <status>"
-    }
-
-    /// Which of its numbers is the handle.
-    #[must_use]
-    pub fn handle_position(&self) -> Option<usize> {
-        self.numbers.iter().position(|(role, _)| *role == Role::Handle)
-    }
-}
+pub use word::{Data, Word};
 
 type Number = (Role, &'static str);
 
@@ -93,6 +36,15 @@ const ALLOCATE: &[Number] = &[HANDLE, (Role::Flags(&flags::FALLOCATE), "mode"), 
 const OWNER: &[Number] = &[(Role::Id, "uid"), (Role::Id, "gid")];
 const HANDLE_OWNER: &[Number] = &[HANDLE, (Role::Id, "uid"), (Role::Id, "gid")];
 const OPEN: &[Number] = &[(Role::Flags(&flags::OPEN), "flags"), MODE, HANDLE];
+const SIZE: Number = (Role::Length, "size");
+const WANT: Number = (Role::Want, "ret_size");
+const NEXT: &[Number] = &[HANDLE, SIZE, WANT];
+const BETWEEN: &[Number] = &[(Role::Handle, "from"), (Role::Handle, "to"), SIZE, WANT];
+const NAME: Number = (Role::Text(Text::AttributeName), "name");
+const VALUE: Number = (Role::ValueLength, "size");
+const SET: Number = (Role::Flags(&flags::XATTR), "flags");
+const ENTRIES: Number = (Role::Text(Text::Acl), "entries");
+const SYNC_RANGE: Number = (Role::Flags(&flags::SYNC_RANGE), "flags");
 
 macro_rules! op_kinds {
     ($($(#[$doc:meta])* $variant:ident = $row:expr),+ $(,)?) => {
@@ -200,12 +152,62 @@ op_kinds! {
     Lchown = Word::new("lchown", PATH, OWNER).is(CallKind::Lchown),
     /// Set the owner of a handle.
     Fchown = Word::new("fchown", &[], HANDLE_OWNER).is(CallKind::Fchown),
+    /// fstat a handle by the call for paths, with an empty one.
+    Fstatat = Word::new("fstatat", &[], &[HANDLE]).is(CallKind::Fstatat),
+    /// Read from the position of a handle.
+    Read = Word::new("read", &[], NEXT).is(CallKind::ReadNext).moves(Data::In),
+    /// Write at the position of a handle.
+    Write = Word::new("write", &[], NEXT).is(CallKind::WriteNext).moves(Data::Out),
+    /// Copy between the positions of two handles.
+    CopyRange = Word::new("copy_file_range", &[], BETWEEN).is(CallKind::CopyRange),
+    /// The same by the call that also sends to sockets.
+    Sendfile = Word::new("sendfile", &[], BETWEEN).is(CallKind::Sendfile),
+    /// Map a range of a handle, fault its pages in, and unmap it.
+    MmapRead = Word::new("mmapread", &[], &[HANDLE, OFFSET, SIZE]).is(CallKind::MmapRead),
+    /// List a directory's handle from its start, and lstat each entry.
+    ListStat = Word::new("liststat", &[], &[HANDLE]).can_expect_failure(),
+    /// Make a named pipe.
+    Mkfifo = Word::new("mkfifo", PATH, &[MODE]).is(CallKind::Mkfifo),
+    /// Write everything of a handle's file system to its device.
+    Syncfs = Word::new("syncfs", &[], &[HANDLE]).is(CallKind::Syncfs),
+    /// Write a range of a handle's cached data to the device.
+    SyncRange = Word::new("sync_file_range", &[], &[HANDLE, OFFSET, LENGTH, SYNC_RANGE])
+        .is(CallKind::SyncRange),
+    /// Read an extended attribute of a path.
+    Getxattr =
+        Word::new("getxattr", PATH, &[NAME, VALUE]).is(CallKind::Getxattr).looks().moves(Data::In),
+    /// The same of a handle.
+    Fgetxattr =
+        Word::new("fgetxattr", &[], &[HANDLE, NAME, VALUE]).is(CallKind::Fgetxattr).moves(Data::In),
+    /// Set an extended attribute of a path.
+    Setxattr =
+        Word::new("setxattr", PATH, &[NAME, VALUE, SET]).is(CallKind::Setxattr).moves(Data::Out),
+    /// The same of a handle.
+    Fsetxattr = Word::new("fsetxattr", &[], &[HANDLE, NAME, VALUE, SET])
+        .is(CallKind::Fsetxattr)
+        .moves(Data::Out),
+    /// Remove an extended attribute of a path.
+    Removexattr = Word::new("removexattr", PATH, &[NAME]).is(CallKind::Removexattr),
+    /// The same of a handle.
+    Fremovexattr = Word::new("fremovexattr", &[], &[HANDLE, NAME]).is(CallKind::Fremovexattr),
+    /// List the names of a path's extended attributes.
+    Listxattr =
+        Word::new("listxattr", PATH, &[VALUE]).is(CallKind::Listxattr).looks().moves(Data::In),
+    /// The same of a handle.
+    Flistxattr =
+        Word::new("flistxattr", &[], &[HANDLE, VALUE]).is(CallKind::Flistxattr).moves(Data::In),
+    /// Read the access ACL of a path.
+    Getacl = Word::new("getacl", PATH, &[]).is(CallKind::Getxattr).looks(),
+    /// Set it.
+    Setacl = Word::new("setacl", PATH, &[ENTRIES]).is(CallKind::Setxattr),
+    /// Remove it.
+    Removeacl = Word::new("removeacl", PATH, &[]).is(CallKind::Removexattr),
 }
 
 /// Longest word.
 const MAX_WORD: usize = 22;
 /// Most words of one length.
-const MAX_ALIKE: usize = 12;
+const MAX_ALIKE: usize = 16;
 
 /// Words of each length, so that few are compared.
 static BY_LENGTH: [([u8; MAX_ALIKE], usize); MAX_WORD + 1] = {

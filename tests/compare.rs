@@ -53,7 +53,7 @@ impl Made {
     }
 }
 
-const COLUMNS: [&str; 25] = [
+const COLUMNS: [&str; 27] = [
     "schema",
     "run_id",
     "experiment_id",
@@ -65,6 +65,8 @@ const COLUMNS: [&str; 25] = [
     "kernel",
     "disk",
     "fstype",
+    "mount_options",
+    "lsm",
     "cred",
     "uid",
     "time_s",
@@ -314,7 +316,7 @@ fn a_file_that_is_no_result_is_named_with_the_place() {
     let said = format!("{}:5:{column}: ops_per_s is \"fast\", which is no number", bad.display());
     compare(&[&a, &bad], "").expect(2).says(&said);
     let cut = shelf.put("cut.csv", &good.replace(",1001,", ","));
-    compare(&[&a, &cut], "").expect(2).says("cut.csv:5:1: 24 fields where the header has 25");
+    compare(&[&a, &cut], "").expect(2).says("cut.csv:5:1: 26 fields where the header has 27");
     let other = shelf.put("other.csv", "a,b\n1,2\n");
     compare(&[&a, &other], "").expect(2).says("other.csv:1:1: no column run_id");
     let empty = shelf.put("empty.csv", "");
@@ -512,16 +514,42 @@ fn security_modules_must_be_the_same() {
     let plain = side("plain", "capability", "Not affected");
     let strict = side("strict", "capability,selinux", "Not affected");
     let slower = side("slower", "capability", "Vulnerable");
+    let silent = side("silent", "unknown", "Not affected");
     compare(&[&plain, &strict], "")
         .expect(3)
         .says("kernel.lsm: capability against capability,selinux");
     compare(&[&plain, &strict], "--by lsm").expect(0);
+    compare(&[&plain, &silent], "").expect(0);
     let text = compare(&[&plain, &slower], "").expect(0).stdout;
     let told = "differs on the host: cpu.mitigations.retbleed: Not affected against Vulnerable";
     assert!(text.contains(told) && !text.contains("boot_id"), "{text}");
     fs::remove_file(shelf.dir.path().join("slower.csv.host.json")).unwrap();
     let text = compare(&[&plain, &slower], "").expect(0).stdout;
     assert!(text.contains("host settings differ; which ones stands in"), "{text}");
+}
+
+/// A kernel brings defaults of mounts, and an old one does not name its security modules.
+#[test]
+fn another_kernel_is_what_is_compared() {
+    let shelf = Shelf::new();
+    let side = |name: &str, kernel: &str, lsm: &str, options: &str| {
+        let run = |i: u32| {
+            Made::new(i, 1000.0 + f64::from(i))
+                .with("kernel", kernel)
+                .with("lsm", lsm)
+                .with("mount_options", options)
+        };
+        shelf.put(&format!("{name}.csv"), &csv(&(0..5).map(run).collect::<Vec<_>>()))
+    };
+    let old = side("old", "6.1", "", "relatime");
+    let new = side("new", "6.12", "capability", "noatime");
+    let text = compare(&[&old, &new], "").expect(0).stdout;
+    let told = "differs: mount_options: relatime against noatime";
+    assert!(text.contains(told), "{text}");
+    let strict = side("strict", "6.12", "selinux", "relatime");
+    let refused = compare(&[&new, &strict], "").expect(3);
+    refused.says("mount_options: ");
+    refused.says("lsm: capability against selinux");
 }
 
 /// Real results, with a fifth taken off every rate of a copy that carries the same blocks.

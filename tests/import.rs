@@ -335,7 +335,7 @@ fn check(text: &[u8]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(common::props::config(400))]
 
     #[test]
     fn calls_in_any_order_make_a_load(

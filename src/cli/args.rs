@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::clean::CleanArgs;
 use super::compare::CompareArgs;
 use super::conditions::ConditionArgs;
 use super::import::ImportArgs;
 use super::matrix::{EXAMPLES, MORE, MatrixArgs};
 use super::preset::PresetArgs;
 use super::report::ReportArgs;
+use crate::loadfile::parameters::parse_given;
 use crate::units::parse_duration;
 
 /// The whole command line.
@@ -54,6 +56,8 @@ pub(super) enum Command {
                             at its end.\nOnly what no running process will undo is touched."
     )]
     Restore,
+    /// Remove run directories that a killed run has left on disks
+    Clean(CleanArgs),
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -107,6 +111,10 @@ pub(super) struct LoadArgs {
     /// [default: default, which has the mix of dbench's client.txt]
     #[arg(short, long, value_name = "FILE[,FILE]", value_delimiter = ',')]
     pub(super) loadfile: Vec<PathBuf>,
+    /// Other values for what the loadfile's SET lines name; `check` lists them
+    #[arg(long, value_name = "NAME=VALUE[,..]", value_delimiter = ',',
+          value_parser = parse_given)]
+    pub(super) set: Vec<(String, String)>,
     /// Another loadfile for one of the disks; may be given several times
     #[arg(long, value_name = "DISK=FILE", hide_short_help = true)]
     pub(super) load_for: Vec<OsString>,
@@ -269,6 +277,9 @@ pub(super) struct CheckArgs {
     /// pathwalk-shared-dir, pathwalk-shared-file
     #[arg(value_name = "LOADFILE")]
     pub(super) loadfile: Option<PathBuf>,
+    /// Other values for what its SET lines name
+    #[arg(long, value_name = "NAME=VALUE[,..]", value_delimiter = ',', value_parser = parse_given)]
+    pub(super) set: Vec<(String, String)>,
     /// Form of the report
     #[arg(long, value_enum, default_value_t = CheckFormat::Text)]
     pub(super) format: CheckFormat,

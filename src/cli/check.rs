@@ -3,15 +3,16 @@
 use std::io::Write;
 
 use super::args::{CheckArgs, CheckFormat};
+use super::request::given;
 use super::say;
-use crate::loadfile::{self, check::Report};
+use crate::loadfile::check::Report;
+use crate::loadfile::{self, LoadError, Loaded, builtin, parameters};
 
 pub(super) fn check(args: &CheckArgs) -> u8 {
-    let options = loadfile::Options { lenient: args.lenient };
-    let loaded = match loadfile::load(args.loadfile.as_deref(), &options) {
+    let loaded = match load(args) {
         Ok(loaded) => loaded,
-        Err(error) => {
-            say(&error.to_string());
+        Err(message) => {
+            say(&message);
             return 2;
         }
     };
@@ -21,7 +22,8 @@ pub(super) fn check(args: &CheckArgs) -> u8 {
             loaded.skipped_lines, loaded.skipped
         ));
     }
-    let report = loadfile::check::check(&loaded.program);
+    let mut report = loadfile::check::check(&loaded.program);
+    report.parameters = loaded.parameters;
     match write(&report, args.format) {
         Ok(()) => 0,
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => 141,
@@ -30,6 +32,19 @@ pub(super) fn check(args: &CheckArgs) -> u8 {
             1
         }
     }
+}
+
+fn load(args: &CheckArgs) -> Result<Loaded, String> {
+    let options = loadfile::Options { lenient: args.lenient };
+    let set = given(args.set.clone())?;
+    let read = || -> Result<Loaded, LoadError> {
+        let source = builtin::find(args.loadfile.as_deref())?;
+        loadfile::load_applied(parameters::apply(&source, &set)?, &options)
+    };
+    let loaded = read().map_err(|error| error.to_string())?;
+    let file = (loaded.program.name.as_str(), loaded.parameters.as_slice());
+    parameters::refuse_strangers(&set, std::iter::once(file))?;
+    Ok(loaded)
 }
 
 fn write(report: &Report, format: CheckFormat) -> std::io::Result<()> {

@@ -56,7 +56,8 @@ impl Draft {
     /// Adds something that varies.
     pub(super) fn add(&mut self, factor: Factor) -> Result<(), String> {
         let name = &factor.name;
-        if self.given.contains_key(name) {
+        // Values for parameters add up; one that is given twice is found with the cell.
+        if self.given.contains_key(name) && name != "set" {
             return Err(format!("--vary {name}: --{name} is given, too; which one shall it be?"));
         }
         if self.factors.iter().any(|known| known.name == *name) {

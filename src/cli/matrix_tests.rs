@@ -64,6 +64,24 @@ fn cells_are_what_run_would_do() {
     assert_eq!((matrix.blocks, matrix.runs(), matrix.seed), (10, 40, 1));
 }
 
+/// Values of parameters are a factor like others, and what is given for all of them stays.
+#[test]
+fn parameters_can_be_varied() {
+    let matrix = plan("--vary set=size=1m,size=4m --set n=2 /d").unwrap();
+    let names: Vec<_> = matrix.cells.iter().map(|cell| cell.name.as_str()).collect();
+    assert_eq!(names, ["set=size=1m", "set=size=4m"]);
+    let pairs = |cell: usize| matrix.cells[cell].request.set.clone();
+    let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    assert_eq!(pairs(1), [pair("n", "2"), pair("size", "4194304")]);
+    let options = matrix.cells[0].request.options_text();
+    assert!(options.ends_with(" set=n=2,size=1048576"), "{options}");
+    let several = plan("--vary set=default;a=1,b=2 /d").unwrap();
+    assert_eq!(several.cells[0].request.set, []);
+    assert_eq!(several.cells[1].request.set, [pair("a", "1"), pair("b", "2")]);
+    let twice = plan("--vary set=n=1,n=3 --set n=2 /d").unwrap_err();
+    assert!(twice.contains("--set n: it is given twice"), "{twice}");
+}
+
 #[test]
 fn values_with_commas_and_defaults() {
     let matrix = plan("--vary cpus=0;0,1;0-3 --vary rate=default,50 /d").unwrap();

@@ -3,6 +3,7 @@
 mod args;
 mod audit;
 mod check;
+mod clean;
 mod compare;
 mod conditions;
 mod draft;
@@ -34,7 +35,7 @@ pub fn main() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
     let role = std::env::var(WORKER).ok();
     if role.as_deref() == Some(CLEANER) {
-        return clean(&args);
+        return cleaner(&args);
     }
     if let (Some(RESTORER), Some(journal)) = (role.as_deref(), args.get(1)) {
         restore::helper(journal);
@@ -55,6 +56,7 @@ pub fn main() -> ExitCode {
         Command::Report(args) => report::report(args),
         Command::Import(args) => import::import(&args),
         Command::Restore => restore::restore(),
+        Command::Clean(args) => clean::clean(&args),
         Command::Matrix(matrix) if role.is_some() => {
             quiet_pool_panics();
             ended(matrix::work(&matrix, &args))
@@ -68,7 +70,8 @@ pub fn main() -> ExitCode {
 
 fn writes_to_stdout(command: &Command) -> bool {
     match command {
-        Command::Audit(_) | Command::Check(_) | Command::Compare(_) | Command::Restore => true,
+        Command::Audit(_) | Command::Check(_) | Command::Compare(_) => true,
+        Command::Restore | Command::Clean(_) => true,
         Command::Report(args) => args.out.is_none(),
         Command::Import(args) => args.writes_to_stdout(),
         Command::Run(run) => run.result.out.is_none() && !run.safety.dry_run,
@@ -139,7 +142,7 @@ fn quiet_pool_panics() {
     }));
 }
 
-fn clean(args: &[OsString]) -> ExitCode {
+fn cleaner(args: &[OsString]) -> ExitCode {
     let argument = args.get(1).map(|text| text.to_string_lossy()).unwrap_or_default();
     match front::clean(&argument) {
         None => ExitCode::SUCCESS,

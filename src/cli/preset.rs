@@ -6,8 +6,9 @@ use crate::run::Preset;
 use crate::units::parse_size;
 
 /// What a preset sets itself: options that say something else are refused with it.
-const SET_BY_PRESET: [&str; 35] = [
+const SET_BY_PRESET: [&str; 36] = [
     "loadfile",
+    "set",
     "load_for",
     "clients",
     "rate",

@@ -45,6 +45,7 @@ pub(super) fn run_request(args: RunArgs) -> Result<RunRequest, String> {
         threads_per_disk: calls.threads_per_disk,
         load: load_of(&load, length.passes, &calls)?,
         loadfiles: load.loadfile,
+        set: given(load.set)?,
         time,
         warmup: length.warmup.unwrap_or(default),
         // An operation needs a moment to come back even when all is well.
@@ -137,6 +138,15 @@ fn load_of(load: &LoadArgs, passes: Option<u64>, calls: &CallArgs) -> Result<Loa
         seed: load.seed,
         spin_ns: u64::try_from(calls.spin.as_nanos()).unwrap_or(u64::MAX),
     })
+}
+
+/// Values by name, in the order of names.
+pub(super) fn given(mut set: Vec<(String, String)>) -> Result<Vec<(String, String)>, String> {
+    set.sort();
+    match set.windows(2).find(|two| two[0].0 == two[1].0) {
+        Some(two) => Err(format!("--set {}: it is given twice", two[0].0)),
+        None => Ok(set),
+    }
 }
 
 /// Names of files need not be UTF-8.

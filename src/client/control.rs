@@ -25,14 +25,14 @@ impl<E: Engine> Client<'_, E> {
             Action::Pause { micros } => {
                 let micros = self.values.bytes(program, micros);
                 let until_ns = now_ns().saturating_add(micros.saturating_mul(1000));
-                self.call(Call::Sleep { until_ns }).await.ok();
-                self.now = now_ns();
+                self.sleep(until_ns).await;
             }
             Action::SetSp { value } => {
                 let value = self.values.get(program, value);
                 self.setup.control.points().set(self.setup.client, value);
             }
             Action::WaitSp { child, value } => self.wait_for_client(inst, child, value).await,
+            Action::Phase { phase } => self.come_to(Some(phase)).await,
             Action::WritePattern { pattern } => {
                 self.fill_with(&program.patterns[pattern as usize]);
             }

@@ -5,11 +5,12 @@ use std::ops::Range;
 use crate::engine::{Call, CallResult, ClientIndex, Control, Engine, now_ns};
 use crate::fault::Fault;
 use crate::loadfile::Program;
-use crate::loadfile::program::{Inst, PathId};
-use crate::metrics::{Sample, Shard, Tally};
+use crate::loadfile::program::{Action, Inst, PathId};
+use crate::metrics::{PhaseShard, Sample, Shard, Tally};
 use crate::op::OpKind;
 use crate::plan::{Data, Load};
 
+use super::barrier::Barrier;
 use super::handles::Handles;
 use super::judge::{Miss, judge};
 use super::pace::Pace;
@@ -41,6 +42,10 @@ pub struct ClientSetup<'a> {
     /// For disks with a PREPARE: called when the client has made its own. Then it waits for
     /// [`Control::start`].
     pub prepared: Option<&'a (dyn Fn() + Sync)>,
+    /// Where phases end, if the loads have any.
+    pub barrier: Option<&'a Barrier>,
+    /// Where it counts what it does in a phase, by phase.
+    pub phase_shards: Option<&'a [PhaseShard]>,
     /// Number of the disk.
     pub disk: u32,
     /// Number of the client within the disk.
@@ -77,6 +82,13 @@ pub struct Client<'a, E: Engine> {
     /// Whether it executes its PREPARE: whatever the time, nothing of that is measured.
     pub(super) preparing: bool,
     pass_start: u64,
+    /// When all clients began the pass at hand, if they began it together.
+    pub(super) origin_ns: Option<u64>,
+    /// The phase at hand, and where its operations count.
+    pub(super) phase: Option<u16>,
+    pub(super) counts: Option<&'a PhaseShard>,
+    /// Whether it waits for nobody at the end of a phase.
+    pub(super) alone: bool,
     /// Operations of the pass at hand, and those that missed their status or were skipped.
     pass_ops: u64,
     pass_missed: u64,
@@ -118,6 +130,10 @@ impl<'a, E: Engine> Client<'a, E> {
             measuring: false,
             preparing: false,
             pass_start: 0,
+            origin_ns: None,
+            phase: None,
+            counts: None,
+            alone: false,
             pass_ops: 0,
             pass_missed: 0,
             tallies: Box::new([Tally::default(); OpKind::COUNT]),
@@ -135,6 +151,7 @@ impl<'a, E: Engine> Client<'a, E> {
             self.prepare(prepared).await;
         }
         self.now = now_ns();
+        self.origin_ns = self.setup.barrier.map(Barrier::start_ns);
         let has_times = self.setup.program.times.is_some();
         let ClientSetup { load, client, clients, .. } = self.setup;
         let mut pace = Pace::new(load, has_times, client, clients, self.now);
@@ -145,6 +162,10 @@ impl<'a, E: Engine> Client<'a, E> {
             if self.end_pass() {
                 left -= 1; // passes of the warm-up are not among them
             }
+            if self.setup.barrier.is_some() {
+                self.come_to(None).await;
+                pace.resume(self.now);
+            }
             if left == 0 {
                 ended = Ended::Passes;
                 self.setup.control.client_done(self.now);
@@ -153,6 +174,7 @@ impl<'a, E: Engine> Client<'a, E> {
             self.back_off().await;
         }
         self.close_all().await;
+        self.leave();
         self.report(ended)
     }
 
@@ -164,7 +186,7 @@ impl<'a, E: Engine> Client<'a, E> {
     /// One trip through a part of the loadfile; `false` when it was cut short.
     pub(super) async fn play(&mut self, part: Range<usize>, pace: &mut Pace) -> bool {
         let program = self.setup.program;
-        self.pass_start = self.now;
+        self.pass_start = self.origin_ns.take().unwrap_or(self.now);
         (self.pass_ops, self.pass_missed) = (0, 0);
         self.loops.clear();
         let insts = &program.insts[..part.end];
@@ -181,10 +203,12 @@ impl<'a, E: Engine> Client<'a, E> {
                 None => {
                     let intended = pace.intended_control(self.pass_start, timestamp);
                     if let Some(until_ns) = intended.filter(|at| *at > self.now) {
-                        self.call(Call::Sleep { until_ns }).await.ok();
-                        self.now = now_ns();
+                        self.sleep(until_ns).await;
                     }
                     at = self.control_step(inst, at).await;
+                    if let Action::Phase { .. } = inst.action {
+                        pace.resume(self.now);
+                    }
                 }
             }
             if self.must_end() {
@@ -204,8 +228,7 @@ impl<'a, E: Engine> Client<'a, E> {
     async fn wait_for_start(&mut self, intended: Option<u64>, pace: &Pace) -> u64 {
         let Some(intended) = intended else { return self.now };
         if intended > self.now {
-            self.call(Call::Sleep { until_ns: intended }).await.ok();
-            self.now = now_ns();
+            self.sleep(intended).await;
         }
         if self.measuring && pace.is_late(self.now.saturating_sub(intended)) {
             self.late_ops += 1;
@@ -225,6 +248,8 @@ impl<'a, E: Engine> Client<'a, E> {
             } else if self.now >= self.setup.control.window().0 {
                 self.measuring = true;
                 (self.setup.at_window)();
+            } else if self.setup.barrier.is_some() {
+                self.setup.control.count_preparation();
             }
         }
         self.moved = 0;
@@ -252,13 +277,20 @@ impl<'a, E: Engine> Client<'a, E> {
         if skipped {
             tally.skipped += 1;
             self.setup.shard.skip(op);
+            if let Some(counts) = self.counts {
+                counts.skip(op);
+            }
             return;
         }
         tally.ops += 1;
         tally.bytes += self.moved;
         tally.errors += u64::from(fault.is_some());
         let latency_ns = self.now.saturating_sub(start);
-        self.setup.shard.record(Sample { op, latency_ns, bytes: self.moved, fault });
+        let sample = Sample { op, latency_ns, bytes: self.moved, fault };
+        self.setup.shard.record(sample);
+        if let Some(counts) = self.counts {
+            counts.record(sample);
+        }
     }
 
     /// Makes the operation longer, by work that no one can hide.
@@ -298,6 +330,7 @@ impl<'a, E: Engine> Client<'a, E> {
     /// would take the CPUs from those of the disks that are well.
     async fn back_off(&mut self) {
         if self.pass_missed * 2 > self.pass_ops {
+            self.give_up();
             self.call(Call::Sleep { until_ns: self.now + BACK_OFF_NS }).await.ok();
             self.now = now_ns();
         }
@@ -316,6 +349,7 @@ impl<'a, E: Engine> Client<'a, E> {
 
     #[cold]
     fn tell(&mut self, op: OpKind, inst: &Inst, fault: Fault) {
+        self.mind(fault);
         if let Some((path, number)) = self.error_path.take_if(|_| !op.names_a_path()) {
             self.pools.set_number(number);
             self.render(path, crate::engine::PathSlot::First);

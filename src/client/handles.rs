@@ -24,14 +24,28 @@ pub(super) struct HandleSlot(usize);
 #[derive(Debug)]
 pub(super) struct Handles {
     numbers: Box<[i64]>,
-    computed: Vec<i64>,
+    /// Computed numbers that are small: the position of each, plus 1, by the number.
+    near: Vec<u32>,
+    /// The others, and their positions.
+    far: Vec<(i64, u32)>,
     open: Vec<Option<Open>>,
+    /// No position before this one is open.
+    lowest: usize,
 }
+
+/// Computed numbers from 0 up to here are found without a search.
+const NEAR: i64 = 1 << 21;
 
 impl Handles {
     /// A table without open handles; `numbers` are the literal ones, ascending.
     pub(super) fn new(numbers: &[i64]) -> Self {
-        Self { numbers: numbers.into(), computed: Vec::new(), open: vec![None; numbers.len()] }
+        Self {
+            numbers: numbers.into(),
+            near: Vec::new(),
+            far: Vec::new(),
+            open: vec![None; numbers.len()],
+            lowest: 0,
+        }
     }
 
     /// Slot of a literal handle.
@@ -45,13 +59,24 @@ impl Handles {
         if let Ok(slot) = self.numbers.binary_search(&number) {
             return HandleSlot(slot);
         }
-        let known = self.computed.iter().position(|n| *n == number);
-        let index = known.unwrap_or_else(|| {
-            self.computed.push(number);
+        if (0..NEAR).contains(&number) {
+            let at = number as usize;
+            if at >= self.near.len() {
+                self.near.resize(at + 1, 0);
+            }
+            if self.near[at] == 0 {
+                self.open.push(None);
+                self.near[at] = self.open.len() as u32;
+            }
+            return HandleSlot(self.near[at] as usize - 1);
+        }
+        let known = self.far.iter().find(|(other, _)| *other == number);
+        HandleSlot(known.map(|(_, at)| *at).unwrap_or_else(|| {
+            let at = self.open.len() as u32;
             self.open.push(None);
-            self.computed.len() - 1
-        });
-        HandleSlot(self.numbers.len() + index)
+            self.far.push((number, at));
+            at
+        }) as usize)
     }
 
     /// What a handle is open on.
@@ -63,6 +88,7 @@ impl Handles {
     /// Opens a handle; returns what it was open on before.
     #[inline]
     pub(super) fn put(&mut self, slot: HandleSlot, open: Open) -> Option<Open> {
+        self.lowest = self.lowest.min(slot.0);
         self.open[slot.0].replace(open)
     }
 
@@ -74,7 +100,13 @@ impl Handles {
 
     /// Forgets one of the handles that are still open.
     pub(super) fn take_any(&mut self) -> Option<Open> {
-        self.open.iter_mut().find_map(Option::take)
+        while let Some(slot) = self.open.get_mut(self.lowest) {
+            if slot.is_some() {
+                return slot.take();
+            }
+            self.lowest += 1;
+        }
+        None
     }
 }
 
@@ -92,5 +124,30 @@ mod tests {
         assert_eq!(handles.computed(100), other);
         assert_eq!(handles.take_any(), Some(open));
         assert_eq!(handles.take_any(), None);
+    }
+
+    #[test]
+    fn many_computed_numbers_are_all_kept() {
+        let mut handles = Handles::new(&[5]);
+        let numbers = || (0..100_000).chain([-7, i64::MAX]);
+        for number in numbers() {
+            let slot = handles.computed(number);
+            let open = Open { fd: number as i32, is_dir: false, path: PathId(0), drawn: 0 };
+            assert_eq!(handles.put(slot, open), None, "{number}");
+        }
+        for number in numbers().rev() {
+            let slot = handles.computed(number);
+            assert_eq!(handles.get(slot).unwrap().fd, number as i32);
+        }
+        let slot = handles.computed(17);
+        assert_eq!(handles.take(slot).unwrap().fd, 17);
+        let mut left = 0;
+        while handles.take_any().is_some() {
+            left += 1;
+        }
+        assert_eq!(left, 100_001);
+        // One that is opened again is found again.
+        handles.put(slot, Open { fd: 3, is_dir: false, path: PathId(0), drawn: 0 });
+        assert!(handles.take_any().is_some() && handles.take_any().is_none());
     }
 }

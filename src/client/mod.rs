@@ -5,14 +5,17 @@
 //! [`pools`] knows which names exist (by [`ring`]), [`handles`] keeps descriptors, [`ops`] are the operations, [`posix`] those that are one call,
 //! [`judge`] compares outcome and expectation, [`pace`] says when an operation starts, [`drive`] is
 //! the loop, [`prepare`] what comes before it, [`control`] what in it is no operation,
-//! [`some_paths()`] names paths without running it.
+//! [`phase`] the way from phase to phase by [`barrier`], [`some_paths()`] names paths without running it.
 
+mod barrier;
 mod control;
+mod data;
 mod drive;
 mod handles;
 mod judge;
 mod ops;
 mod pace;
+mod phase;
 mod pools;
 mod posix;
 mod prepare;
@@ -26,6 +29,7 @@ mod values;
 #[cfg(test)]
 mod tests;
 
+pub use barrier::{Barrier, Out, Share};
 pub use drive::{Client, ClientSetup};
 pub use report::{ClientReport, Ended, ErrorLog, ErrorSample, PassTimes, Tallies, Waiting};
 pub use values::SplitMix64;

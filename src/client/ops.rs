@@ -75,7 +75,8 @@ impl<E: Engine> Client<'_, E> {
             | Action::SetSp { .. }
             | Action::WaitSp { .. }
             | Action::WritePattern { .. }
-            | Action::RandomString { .. } => Ok(()),
+            | Action::RandomString { .. }
+            | Action::Phase { .. } => Ok(()),
         }
     }
 
@@ -201,7 +202,7 @@ impl<E: Engine> Client<'_, E> {
 
     /// Makes what is about to be written differ from all that was written before.
     #[inline]
-    fn stamp(&mut self, len: usize) {
+    pub(super) fn stamp(&mut self, len: usize) {
         if self.stamps {
             self.stamp = self.stamp.wrapping_add(1);
             let stamp = self.stamp.to_le_bytes();

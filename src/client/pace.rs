@@ -76,6 +76,13 @@ impl Pace {
         }
     }
 
+    /// A wait for other clients is over: it put nothing off.
+    pub(super) fn resume(&mut self, now_ns: u64) {
+        if let Self::Rate { next_ns, .. } = self {
+            *next_ns = next_ns.max(now_ns as f64);
+        }
+    }
+
     /// Whether an operation that starts `delay_ns` after its time is late.
     pub(super) fn is_late(&self, delay_ns: u64) -> bool {
         match self {

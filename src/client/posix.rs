@@ -20,7 +20,11 @@ impl<E: Engine> Client<'_, E> {
         let numbers = operands.map(|operand| self.values.get(self.setup.program, operand));
         self.record(inst, &numbers);
         self.render(path, PathSlot::First);
-        self.make(inst, NO_FD, numbers.map(|number| number as u64)).await
+        let numbers = numbers.map(|number| number as u64);
+        match inst.op.map(OpKind::row) {
+            Some(row) if row.speaks_of_attributes() => self.attribute(inst, None, numbers).await,
+            _ => self.make(inst, NO_FD, numbers).await,
+        }
     }
 
     /// The call that the operation is, on two paths.
@@ -51,7 +55,20 @@ impl<E: Engine> Client<'_, E> {
     ) -> Outcome {
         // Owners are numbers, too: -1 leaves them as they are.
         let (open, numbers) = self.handle_and_values(inst, handle, operands, |value| value);
-        self.make(inst, open?.fd, numbers).await
+        let fd = open?.fd;
+        match inst.op {
+            Some(OpKind::Read | OpKind::Write | OpKind::MmapRead) => {
+                self.transfer(inst, fd, numbers).await
+            }
+            Some(OpKind::CopyRange | OpKind::Sendfile) => {
+                self.transfer_between(inst, fd, numbers).await
+            }
+            Some(OpKind::ListStat) => self.list_and_stat(fd).await,
+            Some(op) if op.row().speaks_of_attributes() => {
+                self.attribute(inst, Some(fd), numbers).await
+            }
+            _ => self.make(inst, fd, numbers).await,
+        }
     }
 
     #[inline]

@@ -52,6 +52,8 @@ fn setup<'a>(
         errors,
         at_window: &|| (),
         prepared: None,
+        barrier: None,
+        phase_shards: None,
         disk: 0,
         client: 0,
         clients: 1,

@@ -15,13 +15,22 @@ const APART: [Column; 2] = [Column::Options, Column::Seed];
 
 /// Conditions that are found, not asked for, and not looked for in every run: nothing there is
 /// unknown, not another condition.
-const FOUND: [Column; 4] =
-    [Column::AclEffective, Column::AclEntries, Column::Relation, Column::IoWqMax];
+const FOUND: [Column; 5] = [
+    Column::AclEffective,
+    Column::AclEntries,
+    Column::Relation,
+    Column::IoWqMax,
+    // Linux before 6.8 tells only where securityfs is mounted.
+    Column::Lsm,
+];
 
 /// Conditions in which the two groups differ from each other, or one within itself, but for the
 /// columns that follow from `factors`: one line each.
 pub(super) fn differences(a: &[&Run], b: &[&Run], factors: &[String]) -> Vec<String> {
-    let free: Vec<String> = factors.iter().flat_map(|factor| columns_of(factor)).collect();
+    let mut free: Vec<String> = factors.iter().flat_map(|factor| columns_of(factor)).collect();
+    if other_kernel(a, b) {
+        free.extend(columns_of("kernel"));
+    }
     let mut found = Vec::new();
     for column in Column::ALL.iter().filter(|column| column.role() == Role::Condition) {
         if APART.contains(column) || free.iter().any(|name| name == column.name()) {
@@ -43,6 +52,14 @@ pub(super) fn differences(a: &[&Run], b: &[&Run], factors: &[String]) -> Vec<Str
     let disks = |run: &Run| Some(run.took_part().to_string());
     found.extend(line("number of disks", a, b, &disks));
     found
+}
+
+/// Whether no run of one side is under a kernel of the other: then that is what is compared, whatever
+/// tells the sides apart.
+fn other_kernel(a: &[&Run], b: &[&Run]) -> bool {
+    let kernel = |run: &&Run| run.text(Column::Kernel).filter(|text| !text.is_empty());
+    let known = |runs: &[&Run]| runs.iter().all(|run| kernel(run).is_some());
+    known(a) && known(b) && !a.iter().any(|run| b.iter().any(|other| kernel(run) == kernel(other)))
 }
 
 /// Whether a word of the column `options` has a column of its own, which is looked at as such.
@@ -84,7 +101,9 @@ pub(super) fn facts(a: &[&Run], b: &[&Run]) -> Vec<String> {
     let dull = [Column::HostState, Column::HostSha256, Column::Members, Column::SameFs];
     let told = |column: &&Column| column.role() == Role::Fact && !dull.contains(column);
     let mut found: Vec<String> = Vec::new();
-    for column in Column::ALL.iter().filter(told).chain(&[Column::Host, Column::Seed]) {
+    // Where other mount options are a reason to refuse, nothing is told.
+    let more = [Column::Host, Column::Seed, Column::MountOptions];
+    for column in Column::ALL.iter().filter(told).chain(&more) {
         let value = |run: &Run| run.text(*column);
         found.extend(line(column.name(), a, b, &value));
     }
@@ -123,11 +142,23 @@ pub(super) fn host_differences(
         ];
         let strict = decides.iter().find(|(_, place)| key == place);
         match strict {
-            Some((factor, _)) if !factors.iter().any(|known| known == factor) => refused.push(text),
+            // What one side does not know is no difference.
+            Some((factor, _))
+                if !is_unknown(&left)
+                    && !is_unknown(&right)
+                    && !factors.iter().any(|known| known == factor) =>
+            {
+                refused.push(text);
+            }
             _ => told.push(text),
         }
     }
     (refused, told)
+}
+
+/// Whether no host of a side tells a fact.
+fn is_unknown(values: &[String]) -> bool {
+    values.iter().all(|value| value.is_empty() || value == "unknown")
 }
 
 #[cfg(test)]

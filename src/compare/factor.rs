@@ -15,6 +15,8 @@ const FAMILIES: &[(&[&str], &[&str])] = &[
     (&["threads-per-disk", "threads"], &["threads", "io_wq_max"]),
     (&["cpus"], &["cpus", "threads", "io_wq_max"]),
     (&["loadfile", "load"], &["loadfile", "program_sha256"]),
+    // Values of parameters: what they make of the loadfile is in its hash.
+    (&["set"], &["program_sha256"]),
     (&["fstype", "mkfs"], &["fstype", "mount_options", "acl_effective"]),
     (&["time"], &["time_s", "warmup_s"]),
     (&["warmup"], &["warmup_s"]),
@@ -23,6 +25,8 @@ const FAMILIES: &[(&[&str], &[&str])] = &[
     (&["rate"], &["rate_ops"]),
     (&["path"], &["path_mode"]),
     (&["no-resolve"], &["resolve"]),
+    // Another kernel mounts with other defaults: `discard=async` of btrfs came with 6.2.
+    (&["kernel"], &["kernel", "mount_options"]),
     // Defaults that follow from the number of processors.
     (&["host"], &["host", "threads", "io_wq_max"]),
 ];

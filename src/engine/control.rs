@@ -1,6 +1,7 @@
 //! What the threads of a disk share while they run: the measured window, the word that stops
 //! them, and the clients' synchronisation points.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
 use rustix::thread::futex;
@@ -16,7 +17,9 @@ pub struct Control {
     end_ns: AtomicU64,
     first_done_ns: AtomicU64,
     prepared: AtomicU64,
+    resting: AtomicU32,
     points: SyncPoints,
+    turnstile: Turnstile,
 }
 
 impl Control {
@@ -26,14 +29,22 @@ impl Control {
     /// A disk with `clients` clients. There is no window yet.
     #[must_use]
     pub fn new(clients: u32) -> Self {
+        Self::with_turnstile(clients, Turnstile::default())
+    }
+
+    /// The same, with a turnstile at which its clients wait for those of other disks.
+    #[must_use]
+    pub fn with_turnstile(clients: u32, turnstile: Turnstile) -> Self {
         Self {
             word: AtomicU32::new(0),
             start_ns: AtomicU64::new(u64::MAX),
             end_ns: AtomicU64::new(u64::MAX),
             first_done_ns: AtomicU64::new(u64::MAX),
             prepared: AtomicU64::new(0),
+            resting: AtomicU32::new(0),
             // The last one is the start.
             points: SyncPoints::new(clients + 1),
+            turnstile,
         }
     }
 
@@ -69,6 +80,7 @@ impl Control {
         self.word.fetch_or(Self::STOP, SeqCst);
         wake(&self.word);
         self.points.wake_all();
+        self.turnstile.0.wake();
     }
 
     /// A client of the disk has done all its passes: from here on not all of them are active.
@@ -95,15 +107,37 @@ impl Control {
         self.points.set(point, value);
     }
 
-    /// A client goes on with its PREPARE.
+    /// What clients wait for at the turnstile, with [`super::Call::Await`] and how often it has
+    /// turned.
+    #[must_use]
+    pub fn turnstile_point(&self) -> u32 {
+        self.points.0.len() as u32
+    }
+
+    /// A client goes on with its PREPARE, or with a phase that is not measured.
     pub fn count_preparation(&self) {
         self.prepared.fetch_add(1, Relaxed);
     }
 
-    /// How often clients went on with their PREPARE: as long as it grows, the disk answers.
+    /// How often clients went on with what is not measured: as long as it grows, the disk answers.
     #[must_use]
     pub fn preparation(&self) -> u64 {
         self.prepared.load(Relaxed)
+    }
+
+    /// A client does nothing for a long time because its load says so, or (`false`) has done so.
+    pub fn rest(&self, begins: bool) {
+        if begins {
+            self.resting.fetch_add(1, Relaxed);
+        } else {
+            self.resting.fetch_sub(1, Relaxed);
+        }
+    }
+
+    /// Whether a client does nothing because its load says so.
+    #[must_use]
+    pub fn rests(&self) -> bool {
+        self.resting.load(Relaxed) > 0
     }
 
     /// The clients' synchronisation points.
@@ -128,15 +162,20 @@ impl Control {
         Self::stopped(self.word()) || now_ns >= self.end_ns.load(Relaxed)
     }
 
+    fn point(&self, number: u32) -> Option<&Point> {
+        let turnstile = || (number == self.turnstile_point()).then_some(&*self.turnstile.0);
+        self.points.0.get(number as usize).or_else(turnstile)
+    }
+
     /// Whether a point has reached a value; `None` when there is no such client.
     pub(super) fn reached(&self, client: u32, value: i64) -> Option<bool> {
-        let point = self.points.0.get(client as usize)?;
+        let point = self.point(client)?;
         Some(point.value.load(SeqCst) >= value)
     }
 
     /// Blocks the thread until a point has reached a value, the end of the window or a stop.
     pub(super) fn wait_for(&self, client: u32, value: i64) -> bool {
-        let Some(point) = self.points.0.get(client as usize) else { return false };
+        let Some(point) = self.point(client) else { return false };
         loop {
             let turn = point.turn.load(SeqCst);
             if point.value.load(SeqCst) >= value {
@@ -161,6 +200,30 @@ struct Point {
     turn: AtomicU32,
 }
 
+impl Point {
+    fn set(&self, value: i64) {
+        self.value.store(value, SeqCst);
+        self.wake();
+    }
+
+    /// Makes who waits look again.
+    fn wake(&self) {
+        self.turn.fetch_add(1, SeqCst);
+        wake(&self.turn);
+    }
+}
+
+/// A synchronisation point that several disks share: the clients of all of them wait for one value.
+#[derive(Clone, Debug, Default)]
+pub struct Turnstile(Arc<Point>);
+
+impl Turnstile {
+    /// Lets all through that wait for this value or a smaller one.
+    pub fn turn(&self, value: i64) {
+        self.0.set(value);
+    }
+}
+
 impl SyncPoints {
     fn new(clients: u32) -> Self {
         Self((0..clients).map(|_| Point::default()).collect())
@@ -169,17 +232,12 @@ impl SyncPoints {
     /// Sets the point of a client and wakes who waits for it.
     pub fn set(&self, client: u32, value: i64) {
         if let Some(point) = self.0.get(client as usize) {
-            point.value.store(value, SeqCst);
-            point.turn.fetch_add(1, SeqCst);
-            wake(&point.turn);
+            point.set(value);
         }
     }
 
     fn wake_all(&self) {
-        for point in &self.0 {
-            point.turn.fetch_add(1, SeqCst);
-            wake(&point.turn);
-        }
+        self.0.iter().for_each(Point::wake);
     }
 }
 
@@ -230,6 +288,26 @@ mod tests {
         control.set_window(0, now_ns() + 30_000_000);
         control.sleep(now_ns() + 60_000_000_000);
         assert!((Duration::from_millis(30)..Duration::from_secs(5)).contains(&start.elapsed()));
+    }
+
+    /// One turn lets the clients of all disks through; the stop of a disk only its own.
+    #[test]
+    fn disks_share_a_turnstile() {
+        let turnstile = Turnstile::default();
+        let disks = [1, 3].map(|clients| Control::with_turnstile(clients, turnstile.clone()));
+        disks.iter().for_each(|disk| disk.set_window(0, u64::MAX));
+        std::thread::scope(|scope| {
+            let waits = disks.each_ref().map(|disk| {
+                scope.spawn(|| [1, 2].map(|value| disk.wait_for(disk.turnstile_point(), value)))
+            });
+            turnstile.turn(1);
+            std::thread::sleep(Duration::from_millis(20));
+            disks[0].stop();
+            std::thread::sleep(Duration::from_millis(20));
+            turnstile.turn(2);
+            let [stopped, free] = waits.map(|wait| wait.join().unwrap());
+            assert_eq!((stopped, free), ([true, false], [true, true]));
+        });
     }
 
     #[test]

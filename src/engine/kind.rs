@@ -1,6 +1,6 @@
 //! Which way calls went, by kind.
 
-use super::{Call, CallKind, PathSlot, RawFd};
+use super::{AT_POSITION, AttributeCall, Call, CallKind, PathSlot, RawFd};
 
 impl Call {
     /// The call of a kind that an operation is all by itself: on the first path of the client's slot,
@@ -24,6 +24,26 @@ impl Call {
             CallKind::Link => Self::Link,
             CallKind::Symlink => Self::Symlink,
             CallKind::Readlink => Self::Readlink(PathSlot::First),
+            CallKind::Fstatat => Self::Fstatat(fd),
+            CallKind::ReadNext => Self::Read { fd, offset: AT_POSITION, len: numbers[0] as usize },
+            CallKind::WriteNext => {
+                Self::Write { fd, offset: AT_POSITION, from: 0, len: numbers[0] as usize }
+            }
+            CallKind::MmapRead => {
+                Self::MmapRead { fd, offset: numbers[0], len: numbers[1] as usize }
+            }
+            CallKind::Mkfifo => {
+                let mode = numbers[0] | libc::S_IFIFO as u64;
+                Self::Simple { kind, fd, numbers: [mode, 0, 0] }
+            }
+            CallKind::Getxattr
+            | CallKind::Setxattr
+            | CallKind::Removexattr
+            | CallKind::Listxattr => Self::Attribute(attribute(kind, None, numbers)),
+            CallKind::Fgetxattr
+            | CallKind::Fsetxattr
+            | CallKind::Fremovexattr
+            | CallKind::Flistxattr => Self::Attribute(attribute(kind, Some(fd), numbers)),
             kind => Self::Simple { kind, fd, numbers },
         }
     }
@@ -49,7 +69,9 @@ impl Call {
             Self::Symlink => CallKind::Symlink,
             Self::Readlink(_) => CallKind::Readlink,
             Self::Deltree(_) => CallKind::Deltree,
+            Self::Read { offset: AT_POSITION, .. } => CallKind::ReadNext,
             Self::Read { .. } => CallKind::Read,
+            Self::Write { offset: AT_POSITION, .. } => CallKind::WriteNext,
             Self::Write { .. } => CallKind::Write,
             Self::Fsync(_) => CallKind::Fsync,
             Self::Fdatasync(_) => CallKind::Fdatasync,
@@ -61,10 +83,19 @@ impl Call {
             Self::Getxattr(_) => CallKind::Getxattr,
             Self::Fgetxattr(_) => CallKind::Fgetxattr,
             Self::Fsetxattr(_) => CallKind::Fsetxattr,
+            Self::Fstatat(_) => CallKind::Fstatat,
+            Self::StatEntry { .. } => CallKind::Lstat,
+            Self::Attribute(call) => call.kind,
+            Self::MmapRead { .. } => CallKind::MmapRead,
             Self::Simple { kind, .. } => *kind,
             Self::Sleep { .. } | Self::Await { .. } => CallKind::Wait,
         }
     }
+}
+
+/// Numbers of an attribute's call are its length and its flags.
+const fn attribute(kind: CallKind, fd: Option<RawFd>, numbers: [u64; 3]) -> AttributeCall {
+    AttributeCall { kind, fd, len: numbers[0] as u32, flags: numbers[1] as i32, acl: false }
 }
 
 /// The ways a call can go.

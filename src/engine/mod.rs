@@ -27,12 +27,12 @@ use std::task::{Context, Poll};
 use crate::op::CallKind;
 
 pub use clock::now_ns;
-pub use control::{Control, SyncPoints};
+pub use control::{Control, SyncPoints, Turnstile};
 pub use hybrid::{Backing, HybridEngine, Watch};
 pub use kind::{Traffic, Way};
 pub use null::NullEngine;
 pub use scripted::{Reply, ScriptedEngine};
-pub use slot::{Slot, SlotLayout, count_entries, has_entry};
+pub use slot::{Slot, SlotLayout, count_entries, has_entry, next_name};
 pub use sync::SyncEngine;
 pub use sys::{Directory, PathBuffer, Stat};
 pub use turn::Turn;
@@ -68,6 +68,25 @@ pub enum PathSlot {
 pub const DOS_ATTRIBUTE: &std::ffi::CStr = c"user.DosAttrib";
 /// Size in bytes of that attribute.
 pub const DOS_ATTRIBUTE_LEN: usize = 44;
+
+/// As an offset of a read or write: the file's position, which then moves on.
+pub const AT_POSITION: u64 = u64::MAX;
+
+/// A call about the extended attribute that [`Slot::name`] names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AttributeCall {
+    /// Which one: one of the kinds that end with `xattr`.
+    pub kind: CallKind,
+    /// On what; `None` for [`PathSlot::First`].
+    pub fd: Option<RawFd>,
+    /// Length of the value, or of the memory for it, in bytes.
+    pub len: u32,
+    /// `XATTR_*` flags.
+    pub flags: i32,
+    /// Whether the value is an ACL: taken from [`Slot::value`], given to [`Slot::dir`], instead of
+    /// the buffers of reads and writes.
+    pub acl: bool,
+}
 
 /// A system call, or a wait. What it reads and writes lies in the client's [`Slot`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +136,7 @@ pub enum Call {
     Read {
         /// From.
         fd: RawFd,
-        /// Offset in bytes.
+        /// Offset in bytes, or [`AT_POSITION`].
         offset: u64,
         /// Length in bytes.
         len: usize,
@@ -126,7 +145,7 @@ pub enum Call {
     Write {
         /// To.
         fd: RawFd,
-        /// Offset in bytes.
+        /// Offset in bytes, or [`AT_POSITION`].
         offset: u64,
         /// First byte of the buffer.
         from: usize,
@@ -169,6 +188,26 @@ pub enum Call {
     Fgetxattr(RawFd),
     /// `fsetxattr` of [`DOS_ATTRIBUTE`].
     Fsetxattr(RawFd),
+    /// `newfstatat` with an empty path into [`Slot::stat`].
+    Fstatat(RawFd),
+    /// `lstat`, below a directory, of the entry whose name begins at a byte of [`Slot::dir`].
+    StatEntry {
+        /// The directory.
+        fd: RawFd,
+        /// Where the name stands.
+        at: usize,
+    },
+    /// See [`AttributeCall`].
+    Attribute(AttributeCall),
+    /// `mmap`, `madvise(MADV_POPULATE_READ)` and `munmap` of a range; returns its length.
+    MmapRead {
+        /// Of.
+        fd: RawFd,
+        /// Offset in bytes.
+        offset: u64,
+        /// Length in bytes.
+        len: usize,
+    },
     /// A call of a kind that is no more than its number: on [`PathSlot::First`] or a
     /// descriptor, with the numbers that follow. See `engine::sys::simple`.
     Simple {

@@ -80,6 +80,10 @@ impl ScriptedEngine {
             Call::Getdents(fd) => format!("getdents {fd}"),
             Call::Fgetxattr(fd) => format!("fgetxattr {fd}"),
             Call::Fsetxattr(fd) => format!("fsetxattr {fd}"),
+            Call::Fstatat(fd) => format!("fstatat {fd}"),
+            Call::StatEntry { fd, at } => format!("lstat {fd} {at}"),
+            Call::Attribute(call) => format!("{} {:?} {}", call.kind.word(), call.fd, call.len),
+            Call::MmapRead { fd, offset, len } => format!("mmapread {fd} {offset} {len}"),
             Call::Simple { kind, fd, numbers } => {
                 let on = if fd < 0 { path(PathSlot::First) } else { fd.to_string() };
                 format!("{} {on} {numbers:?}", kind.word())

@@ -1,6 +1,7 @@
 //! The memory of a client that calls read and write: paths, data, directory entries, results.
 
 use super::sys::{Directory, PathBuffer, Stat};
+use crate::acl::ACCESS_XATTR;
 
 /// Bytes of a directory buffer, as glibc's `opendir` takes.
 pub(super) const DIR_BUFFER: usize = 32768;
@@ -16,6 +17,8 @@ pub struct SlotLayout {
     pub max_read: usize,
     /// Longest write, in bytes.
     pub max_write: usize,
+    /// Longest text that calls are given beside paths, in bytes.
+    pub max_text: usize,
     /// The directory that relative prefixes start from.
     pub directory: Directory,
 }
@@ -41,6 +44,10 @@ pub struct Slot {
     pub dir: Box<[u8]>,
     /// What `stat` and `fstat` fill.
     pub stat: Stat,
+    /// Name of an extended attribute.
+    pub name: PathBuffer,
+    /// Value of one that is an ACL.
+    pub value: Box<[u8]>,
 }
 
 impl Slot {
@@ -60,6 +67,8 @@ impl Slot {
             write: DataBuffer::new(layout.max_write),
             dir: vec![0; DIR_BUFFER].into_boxed_slice(),
             stat: Stat::default(),
+            name: PathBuffer::new(b"", layout.max_text.max(ACCESS_XATTR.len())),
+            value: vec![0; layout.max_text].into_boxed_slice(),
         }
     }
 
@@ -138,6 +147,20 @@ pub fn count_entries(dir: &[u8], filled: usize) -> u64 {
     records(dir, filled).count() as u64
 }
 
+/// Where the name of the next entry that is neither `.` nor `..` begins in the first `filled` bytes of a
+/// buffer, and where the record behind it does; `None` when there is none.
+pub fn next_name(dir: &[u8], filled: usize, mut from: usize) -> Option<(usize, usize)> {
+    loop {
+        let record = records(dir.get(from..)?, filled.saturating_sub(from)).next()?;
+        let at = from + NAME;
+        from += record.len();
+        let name = &record[NAME..];
+        if !name.starts_with(b".\0") && !name.starts_with(b"..\0") {
+            return Some((at, from));
+        }
+    }
+}
+
 /// Whether the entries in the first `filled` bytes of a buffer hold a name, ignoring case.
 pub fn has_entry(dir: &[u8], filled: usize, name: &[u8]) -> bool {
     // The length of a record tells nearly all names apart, without a look at their bytes.
@@ -174,6 +197,17 @@ mod tests {
         assert!(!has("a") && !has("abc") && !has("a-longer-nam") && !has(""));
         assert_eq!(count_entries(&dir, dir.len()), 3);
         assert_eq!(count_entries(&dir, 24), 1);
+    }
+
+    #[test]
+    fn names_come_one_after_the_other() {
+        let dir = buffer();
+        let (first, rest) = next_name(&dir, dir.len(), 0).unwrap();
+        let (second, end) = next_name(&dir, dir.len(), rest).unwrap();
+        let name = |at: usize| std::ffi::CStr::from_bytes_until_nul(&dir[at..]).unwrap();
+        assert_eq!((name(first), name(second)), (c"Ab", c"a-longer-name"));
+        assert_eq!(next_name(&dir, dir.len(), end), None);
+        assert_eq!(next_name(&dir, rest, rest), None);
     }
 
     #[test]

@@ -88,6 +88,13 @@ pub(super) fn execute(slot: &mut Slot, call: Call) -> CallResult {
         Call::Getxattr(path) => sys::getxattr(at, slot.path(path).as_c_str()),
         Call::Fgetxattr(fd) => sys::fgetxattr(fd),
         Call::Fsetxattr(fd) => sys::fsetxattr(fd),
+        Call::Fstatat(fd) => store(slot, sys::fstatat(fd)),
+        Call::StatEntry { fd, at } => {
+            let entry = sys::stat_entry(fd, &slot.dir[at..]);
+            store(slot, entry)
+        }
+        Call::Attribute(call) => sys::attribute(slot, call),
+        Call::MmapRead { fd, offset, len } => sys::map_read(fd, offset, len),
         Call::Simple { kind, fd, numbers } => {
             sys::simple(kind, at, slot.path(PathSlot::First).as_c_str(), fd, numbers)
         }

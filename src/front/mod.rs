@@ -29,7 +29,7 @@ use crate::host::signals::stays_ignored;
 use mounts::Mounts;
 pub use mounts::{RESTORER, restore, undo};
 use trees::Trees;
-pub use trees::{CLEANER, clean, removal_text};
+pub use trees::{CLEANER, clean, removal_text, remove_left};
 
 /// Set in the environment of the worker: how it knows that it is one.
 pub const WORKER: &str = "JBODBENCH_WORKER";

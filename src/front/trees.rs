@@ -28,6 +28,11 @@ impl Trees {
 
     /// Removes all of them; returns what there is to tell.
     pub(super) async fn remove_all(&self) -> Vec<String> {
+        self.remove_each().await.into_iter().flatten().collect()
+    }
+
+    /// Removes all of them; returns what there is to tell of each.
+    async fn remove_each(&self) -> Vec<Vec<String>> {
         // A cleaner takes two descriptors here; without the higher limit some trees would stay.
         let _ = limits::raise_nofile();
         let start = |tree| serde_json::to_string(tree).map_err(Into::into);
@@ -40,10 +45,21 @@ impl Trees {
         for (tree, cleaner) in cleaners {
             let path = path_of(tree);
             let stuck = || format!("{path} is removed when its disk answers");
-            lines.extend(helper::wait(cleaner, &format!("remove {path}"), stuck).await);
+            lines.push(helper::wait(cleaner, &format!("remove {path}"), stuck).await);
         }
         lines
     }
+}
+
+/// Removes run directories that nobody works in any more, and says of each what stays, and why. A disk
+/// that does not answer holds up nobody: its directory goes when it does.
+///
+/// # Errors
+///
+/// When nothing can be waited for.
+pub fn remove_left(trees: Vec<MadeTree>) -> std::io::Result<Vec<Vec<String>>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    Ok(runtime.block_on(Trees(trees).remove_each()))
 }
 
 fn path_of(tree: &MadeTree) -> String {

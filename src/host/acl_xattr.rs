@@ -23,7 +23,7 @@ impl AclKind {
     #[must_use]
     pub fn xattr(self) -> &'static str {
         match self {
-            Self::Access => "system.posix_acl_access",
+            Self::Access => super::acl::ACCESS_XATTR,
             Self::Default => "system.posix_acl_default",
         }
     }

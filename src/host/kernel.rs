@@ -8,8 +8,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::audit_status::AuditStatus;
-use super::procfs;
-use super::security;
+use super::{clock, procfs, security};
 
 /// Facts about the running kernel. `None` is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -80,9 +79,7 @@ impl KernelFacts {
             version: owned(uname.version()),
             machine: owned(uname.machine()),
             taint: procfs::number(sysctl("tainted")),
-            clock_source: procfs::text(
-                "/sys/devices/system/clocksource/clocksource0/current_clocksource",
-            ),
+            clock_source: clock::source(),
             lsm: security::modules(),
             selinux: security::selinux_mode(),
             selinux_label: security::selinux_label(),

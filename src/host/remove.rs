@@ -15,6 +15,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, SeekFrom, fchmod, open
 use rustix::io::Errno;
 
 use super::identity::Identity;
+use super::{attributes, errno};
 
 /// Directory levels that are held open at a time.
 pub const OPEN_LEVELS: usize = 16;
@@ -35,13 +36,14 @@ pub struct RemoveReport {
 
 /// One thing that could not be removed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cannot remove {}: {}{}", path.display(),
-    super::errno::describe(*errno), super::errno::advice(*errno))]
+#[error("cannot remove {}: {}{advice}", path.display(), super::errno::describe(*errno))]
 pub struct RemoveFailure {
     /// Its path.
     pub path: PathBuf,
     /// The kernel's answer; EXDEV for a mount point or a subvolume inside.
     pub errno: Errno,
+    /// What can be done about it.
+    pub advice: &'static str,
 }
 
 /// Removes a file or a whole directory below a directory; plain calls only, as a client makes them.
@@ -371,7 +373,12 @@ impl<'a> Remover<'a> {
             let mut path = self.path.to_owned();
             let names = self.levels.iter().map(|level| level.name.as_c_str());
             path.extend(names.chain([name]).map(|name| OsStr::from_bytes(name.to_bytes())));
-            self.report.first_failure = Some(RemoveFailure { path, errno });
+            let forbids = match errno {
+                Errno::PERM => attributes::forbids(self.here(), name),
+                _ => None,
+            };
+            let advice = forbids.unwrap_or_else(|| errno::advice(errno));
+            self.report.first_failure = Some(RemoveFailure { path, errno, advice });
         }
         match self.levels.last_mut() {
             Some(level) => level.blocked = true,

@@ -1,15 +1,16 @@
 //! The one directory that a run makes on a disk, and its removal, by this process or another.
 
-use std::ffi::{CStr, CString, OsStr, OsString};
+use std::ffi::{CStr, CString, OsStr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Dir, Mode, OFlags, fchmod, mkdirat, openat, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, fchmod, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
 
 use super::caller::Caller;
 use super::credentials::Credentials;
+use super::heartbeat::{Heartbeat, others_may_see};
 use super::identity::Identity;
 use super::marker::{self, Marker};
 use super::nest::{directory_flags, mode_755, nest};
@@ -37,6 +38,8 @@ pub struct RunTree {
     twin: Option<Twin>,
     /// Whom it was made as, if not as this user.
     maker: Option<Caller>,
+    /// Tells other hosts that the run lives, where they may see it.
+    _heartbeat: Option<Heartbeat>,
 }
 
 /// A second way like the one to the clients' directory: equal in owners, modes and ACLs, made at the
@@ -68,13 +71,29 @@ impl RunTree {
             // Only what is empty goes: after an error the directory may be another's.
             let _ = unlinkat(&disk, &name, AtFlags::REMOVEDIR);
         })?;
+        let heartbeat = match others_may_see(dir.as_fd()) {
+            true => dir.try_clone().ok().and_then(|dir| Heartbeat::of(dir, marker::FILE_NAME)),
+            false => None,
+        };
         let inside = fill(dir, &path, spec).inspect_err(|_| {
             let whole = (identity.dev, identity.ino);
             let _ = remove_checked(disk.as_fd(), &disk_path, &name, whole);
         })?;
         let Inside { root, root_path, dirs, root_id, twin } = inside;
         let maker = None;
-        Ok(Self { disk, disk_path, name, identity, root, root_path, dirs, root_id, twin, maker })
+        Ok(Self {
+            disk,
+            disk_path,
+            name,
+            identity,
+            root,
+            root_path,
+            dirs,
+            root_id,
+            twin,
+            maker,
+            _heartbeat: heartbeat,
+        })
     }
 
     /// The same as another user, where this one, root, is nobody.
@@ -175,7 +194,7 @@ impl RunTree {
     /// # Errors
     /// When the directory is not the one that was made. Single files that stay are in the report.
     pub fn remove(self) -> Result<RemoveReport, HostError> {
-        drop(self.root);
+        drop((self.root, self._heartbeat));
         let identity = (self.identity.dev, self.identity.ino);
         let remove = || remove_checked(self.disk.as_fd(), &self.disk_path, &self.name, identity);
         acting_as(self.maker.as_ref(), remove)?
@@ -212,45 +231,6 @@ pub fn remove_tree(
     remove_checked(open_disk(disk)?.as_fd(), disk, &name, (dev, ino))
 }
 
-/// A run directory found on a disk.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftTree {
-    /// Its name below the disk directory.
-    pub name: OsString,
-    /// Its device number.
-    pub dev: u64,
-    /// Its inode number.
-    pub ino: u64,
-    /// The user who owns it.
-    pub uid: u32,
-    /// Its marker; `None` where it cannot be read.
-    pub marker: Option<Marker>,
-}
-
-/// The run directories on a disk, whoever made them.
-///
-/// # Errors
-/// When the disk directory cannot be read.
-pub fn find_trees(disk: &Path) -> Result<Vec<LeftTree>, HostError> {
-    let fd = open_disk(disk)?;
-    let entries = Dir::read_from(&fd).map_err(HostError::on("read", disk))?;
-    let mut found = Vec::new();
-    for entry in entries {
-        let entry = entry.map_err(HostError::on("read", disk))?;
-        if run_id_of(entry.file_name()).is_err() {
-            continue;
-        }
-        let Ok(dir) = openat(&fd, entry.file_name(), directory_flags(), Mode::empty()) else {
-            continue;
-        };
-        let Ok(Identity { dev, ino, uid, .. }) = Identity::of(dir.as_fd()) else { continue };
-        let name = OsStr::from_bytes(entry.file_name().to_bytes()).to_owned();
-        found.push(LeftTree { name, dev, ino, uid, marker: Marker::read(dir.as_fd()) });
-    }
-    found.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(found)
-}
-
 fn legal_name(name: &[u8]) -> Result<CString, Errno> {
     let name = CString::new(name).map_err(|_| Errno::INVAL)?;
     run_id_of(&name)?;
@@ -258,13 +238,13 @@ fn legal_name(name: &[u8]) -> Result<CString, Errno> {
 }
 
 /// The run id in a directory's name; ids are letters, digits, `-`, `_` and `.`.
-fn run_id_of(name: &CStr) -> Result<&str, Errno> {
+pub(super) fn run_id_of(name: &CStr) -> Result<&str, Errno> {
     let id = name.to_str().ok().and_then(|name| name.strip_prefix(PREFIX));
     let legal = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     id.filter(|id| !id.is_empty() && id.len() <= 200 && id.chars().all(legal)).ok_or(Errno::INVAL)
 }
 
-fn open_disk(disk: &Path) -> Result<OwnedFd, HostError> {
+pub(super) fn open_disk(disk: &Path) -> Result<OwnedFd, HostError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     rustix::fs::open(disk, flags, Mode::empty()).map_err(HostError::on("open", disk))
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
+use super::super::left::find_trees;
 use super::*;
 
 #[test]

@@ -5,6 +5,7 @@
 
 use super::pool::Pool;
 use super::program::{Expect, Mod, Operand, PathId, PathSpec, Program, Segment, Template};
+use super::texts::Texts;
 use crate::op::OpKind;
 
 /// A parsed loadfile.
@@ -20,10 +21,12 @@ pub struct Ast {
     pub templates: Vec<Template>,
     /// Texts of WRITEPATTERN lines, line end included.
     pub patterns: Vec<Box<[u8]>>,
+    /// Arguments that are text: their operands are numbers in this list.
+    pub texts: Texts,
+    /// Names of PHASE lines.
+    pub phases: Vec<Box<str>>,
     /// What POOL lines declare.
     pub pools: Vec<Pool>,
-    /// Arguments of PHASE and SET lines.
-    pub arguments: Vec<Box<[Box<[u8]>]>>,
     /// Whether a path lies in the tree that a disk's clients share.
     pub shared: bool,
 }
@@ -66,21 +69,19 @@ pub enum Node {
     EndPrepare,
     /// `POOL`: index in [`Ast::pools`].
     Pool(u32),
+    /// `PHASE name`: index in [`Ast::phases`].
+    Phase(u32),
     /// A reserved word.
     Reserved(Reserved),
 }
 
-/// A reserved line; the numbers index [`Ast::arguments`].
+/// A reserved line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reserved {
     /// `CHOOSE weight`, up to its END.
     Choose(u32),
     /// `END` of a CHOOSE.
     End,
-    /// `PHASE name`.
-    Phase(u32),
-    /// `SET name=default`.
-    Set(u32),
 }
 
 impl Reserved {
@@ -90,8 +91,6 @@ impl Reserved {
         match self {
             Self::Choose(_) => "CHOOSE",
             Self::End => "END",
-            Self::Phase(_) => "PHASE",
-            Self::Set(_) => "SET",
         }
     }
 }

@@ -7,11 +7,13 @@ use sha2::{Digest, Sha256};
 use super::ast::{Ast, Line, Node, Op, Special};
 use super::bounds::{self, Slots};
 use super::parser::has_time;
+use super::phase;
 use super::program::{
     Action, Expect, Expr, ExprId, HandleRef, Inst, Operand, OperandKind, Pc, Program, Register,
     Reserved,
 };
-use crate::op::OpKind;
+use crate::op::argument::Role;
+use crate::op::{Data, OpKind};
 
 /// Compiles a tree.
 pub(super) fn compile(ast: Ast, name: &str) -> Program {
@@ -24,6 +26,7 @@ pub(super) fn compile(ast: Ast, name: &str) -> Program {
     });
     let insts = std::mem::take(&mut compiler.insts).into_boxed_slice();
     let times = compiler.timed.then(|| std::mem::take(&mut compiler.times).into());
+    let phases = phase::phases(&ast, &insts);
     let Compiler { handles, registers, exprs, start, reserved, depth, max_write, max_read, .. } =
         compiler;
     Program {
@@ -34,12 +37,14 @@ pub(super) fn compile(ast: Ast, name: &str) -> Program {
         times,
         handles: handles.numbers.into(),
         registers: registers.into(),
+        texts: ast.texts.into_bytes(),
         exprs: exprs.into(),
         loop_depth: depth,
         max_write,
         max_read,
         shared: ast.shared,
         reserved: reserved.into(),
+        phases,
         paths: ast.names.specs.into(),
         segments: ast.names.segments.into(),
         bytes: ast.names.bytes.into(),
@@ -141,6 +146,7 @@ impl<'a> Compiler<'a> {
             Node::WaitSp(child, value) => Action::WaitSp { child, value },
             Node::WritePattern(pattern) => Action::WritePattern { pattern },
             Node::RandomString(slot, template) => Action::RandomString { slot, template },
+            Node::Phase(phase) => Action::Phase { phase: phase as u16 }, // 1,000 at most
             Node::Prepare | Node::Pool(_) => return,
             Node::EndPrepare => {
                 self.start = Pc(self.insts.len() as u32);
@@ -242,11 +248,26 @@ impl<'a> Compiler<'a> {
                 Action::Open { path, flags, mode, handle: self.handles.get(c) }
             }
             // One call, on a path or on a handle.
-            kind if kind.row().paths.is_empty() => {
-                Action::OnHandle { handle: self.handles.get(a), numbers: [b, c, d] }
+            kind => {
+                self.make_room(op);
+                match kind.row().paths.len() {
+                    0 => Action::OnHandle { handle: self.handles.get(a), numbers: [b, c, d] },
+                    1 => Action::OnPath { path, numbers: [a, b, c] },
+                    _ => Action::OnPaths { path, second: new, number: a },
+                }
             }
-            kind if kind.row().paths.len() == 2 => Action::OnPaths { path, second: new, number: a },
-            _ => Action::OnPath { path, numbers: [a, b, c] },
+        }
+    }
+
+    /// Sees to it that the buffer that a word fills or takes is long enough.
+    fn make_room(&mut self, op: &Op) {
+        let row = op.kind.row();
+        let is_length = |(role, _): &(Role, &str)| matches!(role, Role::Length | Role::ValueLength);
+        let Some(at) = row.numbers.iter().position(is_length) else { return };
+        match row.data {
+            Data::In => self.max_read = self.max_read.max(self.upper(op.numbers[at])),
+            Data::Out => self.max_write = self.max_write.max(self.upper(op.numbers[at])),
+            Data::None => {}
         }
     }
 
@@ -331,13 +352,13 @@ impl Handles {
             let Node::Op(op) = line.node else {
                 continue;
             };
-            let Some(position) = op.kind.row().handle_position() else {
-                continue;
-            };
-            if let OperandKind::Literal(number) = op.numbers[position].kind()
-                && numbers.last() != Some(&number)
-            {
-                numbers.push(number);
+            for (operand, (role, _)) in op.numbers.iter().zip(op.kind.row().numbers) {
+                if *role == Role::Handle
+                    && let OperandKind::Literal(number) = operand.kind()
+                    && numbers.last() != Some(&number)
+                {
+                    numbers.push(number);
+                }
             }
         }
         numbers.sort_unstable();

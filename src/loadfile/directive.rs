@@ -1,6 +1,6 @@
 //! Lines that are no operation: loops, synchronisation, strings, and the reserved words.
 
-use super::ast::{self, Node, Reserved};
+use super::ast::{Node, Reserved};
 use super::error::{LineResult, fault};
 use super::lexer::{self, Line, Token};
 use super::parser::{MAX_DEPTH, Parser};
@@ -72,8 +72,8 @@ impl<'t> Parser<'t> {
             b"WAITSP" => self.wait_sp(line, time, args),
             b"WRITEPATTERN" => self.write_pattern(line, time, word),
             b"RANDOMSTRING" => self.random_string(line, time, args),
-            b"SET" => self.set(line, args),
-            b"PHASE" => self.named(line, args, Reserved::Phase, "PHASE <name>", 1),
+            b"SET" => self.set(line, word),
+            b"PHASE" => self.phase(line, word, args),
             _ => self.pool(line, word, args),
         }
     }
@@ -126,9 +126,7 @@ impl<'t> Parser<'t> {
     /// What a client does once cannot stand behind what it does in every pass, and names must be
     /// known before they are used.
     pub(super) fn stands_above(&self, word: Token, name: &str, expected: &str) -> LineResult<()> {
-        let declares = |line: &ast::Line| {
-            matches!(line.node, Node::Pool(_) | Node::Reserved(Reserved::Set(_)))
-        };
+        let declares = |line: &super::ast::Line| matches!(line.node, Node::Pool(_));
         match self.ast.lines.iter().find(|line| !declares(line)) {
             None => Ok(()),
             Some(above) => {
@@ -258,30 +256,12 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    fn set(&mut self, line: Line<'t>, args: &[Token]) -> LineResult<()> {
-        arguments(line, args, 1, "SET <name>=<default>")?;
-        let text = args[0].text(line.bytes);
-        if text.first() == Some(&b'=') || !text.contains(&b'=') {
-            return fault(args[0].at(), "SET without a name and `=`", "SET <name>=<default>");
+    /// What SET lines say is in the text already: see module `parameters`.
+    fn set(&self, line: Line<'t>, word: Token) -> LineResult<()> {
+        if line.number <= self.last_set {
+            return Ok(());
         }
-        self.named(line, args, Reserved::Set, "SET <name>=<default>", 1)
-    }
-
-    /// A reserved word with names: at least one, at most `most`.
-    fn named(
-        &mut self,
-        line: Line<'t>,
-        args: &[Token],
-        node: fn(u32) -> Reserved,
-        usage: &str,
-        most: usize,
-    ) -> LineResult<()> {
-        arguments(line, args, args.len().clamp(1, most), usage)?;
-        let texts = args.iter().map(|token| Box::from(token.text(line.bytes).as_ref()));
-        self.ast.arguments.push(texts.collect());
-        let index = self.ast.arguments.len() as u32 - 1;
-        self.push(line, None, Node::Reserved(node(index)));
-        Ok(())
+        fault(word.at(), "SET below other lines", "SET lines above all others but comments")
     }
 }
 
@@ -298,7 +278,12 @@ fn count(line: Line<'_>, args: &[Token], usage: &str) -> LineResult<u32> {
     }
 }
 
-fn arguments(line: Line<'_>, args: &[Token], want: usize, usage: &str) -> LineResult<()> {
+pub(super) fn arguments(
+    line: Line<'_>,
+    args: &[Token],
+    want: usize,
+    usage: &str,
+) -> LineResult<()> {
     if let Some(extra) = args.get(want) {
         return fault(extra.at(), format!("{} is too much", extra.show(line.bytes)), usage);
     }

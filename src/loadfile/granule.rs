@@ -9,6 +9,8 @@ use super::lexer::{Lexer, Token};
 use super::number;
 use super::program::{Action, Expr, Inst, Mod, Operand, OperandKind, Program};
 use super::source::Source;
+use crate::op::OpKind;
+use crate::op::argument::Role;
 
 /// Powers of two that are told apart: no device asks for more than 2^20 bytes.
 const POWERS: usize = 20;
@@ -41,7 +43,7 @@ impl Granules {
         let registers = registers(program);
         let mut first: [Option<Place>; POWERS] = Default::default();
         for inst in &program.insts {
-            for (is_length, operand) in operands(inst) {
+            for (_, is_length, operand) in operands(inst) {
                 let power = power(program, &registers, operand) as usize;
                 if let Some(free @ None) = first.get_mut(power) {
                     let is_literal = matches!(operand.kind(), OperandKind::Literal(_));
@@ -81,11 +83,16 @@ impl Place {
         Self { line, is_length, text, at: 0, spelled, is_literal }
     }
 
-    /// Takes in the line it stands on: `WriteX handle offset size ...`, a timestamp before or not.
+    /// Takes in the line it stands on: the argument that its word's row says, a timestamp before or not.
     fn read(&mut self, line: &[u8], tokens: &[Token]) {
         let timed = tokens.first().is_some_and(|t| number::timestamp(t.raw(line)).is_some());
-        let index = usize::from(timed) + if self.is_length { 3 } else { 2 };
-        if let Some(token) = tokens.get(index) {
+        let wanted = if self.is_length { Role::Length } else { Role::Offset };
+        let at = |word: &Token| {
+            let row = OpKind::from_bytes(word.raw(line))?.row();
+            row.numbers.iter().position(|(role, _)| *role == wanted)
+        };
+        let index = tokens.get(usize::from(timed)).and_then(at);
+        if let Some(token) = index.and_then(|at| tokens.get(usize::from(timed) + 1 + at)) {
             self.at = token.at();
             self.spelled = String::from_utf8_lossy(&token.text(line)).into_owned();
         }
@@ -93,13 +100,19 @@ impl Place {
     }
 }
 
-/// Offset and length of a read or write; whether it is the length.
-fn operands(inst: &Inst) -> impl Iterator<Item = (bool, Operand)> + use<> {
-    let pair = match inst.action {
-        Action::Read { offset, len, .. } | Action::Write { offset, len, .. } => Some((offset, len)),
-        _ => None,
+/// Offset and length of a read or write, the offset not where it is the position: where it stands among the
+/// numbers, and whether it is the length.
+fn operands(inst: &Inst) -> impl Iterator<Item = (u8, bool, Operand)> + use<> {
+    let [one, other] = match (inst.action, inst.op) {
+        (Action::Read { offset, len, .. } | Action::Write { offset, len, .. }, _) => {
+            [Some((1, false, offset)), Some((2, true, len))]
+        }
+        (Action::OnHandle { numbers, .. }, Some(OpKind::Read | OpKind::Write)) => {
+            [Some((1, true, numbers[0])), None]
+        }
+        _ => [None, None],
     };
-    pair.into_iter().flat_map(|(offset, len)| [(false, offset), (true, len)])
+    one.into_iter().chain(other)
 }
 
 /// Powers of two that divide what `+n` refers to: no more than those of every number that is
@@ -109,8 +122,7 @@ fn registers(program: &Program) -> Vec<u32> {
     loop {
         let before = powers.clone();
         for inst in program.insts.iter().filter(|inst| inst.records) {
-            // Handle, offset, length: the positions on the line.
-            for (position, (_, operand)) in (1..).zip(operands(inst)) {
+            for (position, _, operand) in operands(inst) {
                 let power = power(program, &before, operand);
                 for (register, known) in program.registers.iter().zip(&mut powers) {
                     if Some(register.op) == inst.op && register.position == position {

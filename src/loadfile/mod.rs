@@ -9,6 +9,7 @@
 //!
 //! `docs/loadfile.md` describes the language, and where it differs from dbench's.
 
+mod arithmetic;
 pub mod ast;
 mod bounds;
 pub mod build;
@@ -24,7 +25,9 @@ mod names;
 mod number;
 mod op_line;
 mod operand;
+pub mod parameters;
 mod parser;
+mod phase;
 pub mod pool;
 mod pool_line;
 mod pool_names;
@@ -36,11 +39,13 @@ mod status;
 mod template;
 #[cfg(test)]
 mod tests;
+pub mod texts;
 
 use std::path::Path;
 
 use ast::Ast;
 pub use error::{Diagnostic, Diagnostics, LoadError};
+use parameters::{Applied, Parameter};
 pub use program::Program;
 pub use source::Source;
 
@@ -62,6 +67,8 @@ pub struct Loaded {
     pub skipped: Diagnostics,
     /// Facts of the text.
     pub text: TextFacts,
+    /// What its SET lines name, with the values that were put in.
+    pub parameters: Vec<Parameter>,
 }
 
 /// Facts of a loadfile's text.
@@ -101,12 +108,21 @@ pub fn parse_bytes(name: &str, bytes: &[u8], options: &Options) -> Result<Loaded
 /// # Errors
 /// As [`load`].
 pub fn load_source(source: &Source, options: &Options) -> Result<Loaded, LoadError> {
-    let parsed = parser::parse(source, options)?;
+    load_applied(parameters::apply(source, &[])?, options)
+}
+
+/// Parses and compiles a text into which the values of its parameters have been put.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_applied(applied: Applied<'_>, options: &Options) -> Result<Loaded, LoadError> {
+    let parsed = parser::parse(&applied.source, applied.last_line(), options)?;
     Ok(Loaded {
-        program: compile::compile(parsed.ast, &source.name),
+        program: compile::compile(parsed.ast, &applied.source.name),
         skipped_lines: parsed.skipped.total(),
         skipped: parsed.skipped,
         text: parsed.facts,
+        parameters: applied.parameters,
     })
 }
 
@@ -115,5 +131,6 @@ pub fn load_source(source: &Source, options: &Options) -> Result<Loaded, LoadErr
 /// # Errors
 /// As [`load`].
 pub fn parse_tree(source: &Source, options: &Options) -> Result<Ast, LoadError> {
-    Ok(parser::parse(source, options)?.ast)
+    let applied = parameters::apply(source, &[])?;
+    Ok(parser::parse(&applied.source, applied.last_line(), options)?.ast)
 }

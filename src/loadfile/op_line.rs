@@ -86,6 +86,10 @@ impl<'t> Parser<'t> {
         match role {
             Role::Flags(flags) => return named_bits(line, token, flags, name),
             Role::Mode => return mode(line, token, role, name),
+            Role::Text(what) => {
+                let number = self.ast.texts.number(line, token, what, name)?;
+                return Ok(literal(i64::from(number)));
+            }
             _ => {}
         }
         if let Some(value) = token.plain(line.bytes).and_then(number::small)
@@ -142,7 +146,7 @@ impl<'t> Parser<'t> {
         special: &Special,
     ) -> LineResult<()> {
         let (_, high) = role.limits();
-        if !matches!(role, Role::Length | Role::Disposition) {
+        if !matches!(role, Role::Length | Role::ValueLength | Role::Disposition) {
             return Ok(());
         }
         let bound = match special {

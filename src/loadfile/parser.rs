@@ -36,6 +36,8 @@ pub(super) struct Parser<'t> {
     pub(super) ops: u64,
     /// How many of them a PREPARE holds.
     pub(super) prepared_ops: u64,
+    /// Number of the last SET line that was read, before the text came here.
+    pub(super) last_set: u32,
     /// Number of paths whose strings and root have been looked at.
     pub(super) paths_seen: usize,
     facts: TextFacts,
@@ -63,9 +65,14 @@ pub(super) enum LateCheck {
     Number(u32, i64),
 }
 
-/// Parses a whole text.
-pub(super) fn parse(source: &Source, options: &Options) -> Result<Parsed, LoadError> {
+/// Parses a whole text, whose SET lines have been read up to line `last_set`.
+pub(super) fn parse(
+    source: &Source,
+    last_set: u32,
+    options: &Options,
+) -> Result<Parsed, LoadError> {
     let mut parser = Parser::new(source);
+    parser.last_set = last_set;
     let mut bad = Diagnostics::default();
     let mut lexer = Lexer::new(&source.bytes);
     let mut tokens = Vec::new();
@@ -124,6 +131,7 @@ impl<'t> Parser<'t> {
             late: Vec::new(),
             ops: 0,
             prepared_ops: 0,
+            last_set: 0,
             paths_seen: 0,
             facts,
         }

@@ -142,6 +142,7 @@ impl Action {
             | Self::LoopStart { .. }
             | Self::LoopEnd { .. }
             | Self::SetSp { .. }
+            | Self::Phase { .. }
             | Self::WaitSp { .. }
             | Self::WritePattern { .. }
             | Self::RandomString { .. } => [None, None],

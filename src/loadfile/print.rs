@@ -119,6 +119,10 @@ impl Printer<'_> {
             Node::Prepare => self.text("PREPARE"),
             Node::EndPrepare => self.text("END"),
             Node::Pool(index) => self.pool(&self.ast.pools[index as usize]),
+            Node::Phase(index) => {
+                self.text("PHASE ");
+                self.text(&self.ast.phases[index as usize]);
+            }
             Node::Reserved(reserved) => self.reserved(reserved),
         }
         self.out.push(b'\n');
@@ -149,6 +153,11 @@ impl Printer<'_> {
             (Role::Flags(flags), OperandKind::Literal(bits)) => {
                 self.out.push(b' ');
                 self.text(&flags.spell(bits as i32));
+            }
+            (Role::Text(_), OperandKind::Literal(index)) => {
+                self.text(" \"");
+                self.out.extend_from_slice(self.ast.texts.canonical(index as usize));
+                self.out.push(b'"');
             }
             (Role::Mode, OperandKind::Literal(bits)) => self.text(&format!(" 0{bits:03o}")),
             _ => self.number(number),
@@ -241,14 +250,6 @@ impl Printer<'_> {
         match reserved {
             Reserved::End => self.text(reserved.word()),
             Reserved::Choose(weight) => self.counted(reserved.word(), weight),
-            Reserved::Phase(index) | Reserved::Set(index) => {
-                self.text(reserved.word());
-                for argument in &self.ast.arguments[index as usize] {
-                    self.text(" \"");
-                    self.out.extend_from_slice(argument);
-                    self.out.push(b'"');
-                }
-            }
         }
     }
 

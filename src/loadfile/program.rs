@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 pub use super::operand::{Expr, HandleRef, Mod, Operand, OperandKind, Register};
+pub use super::phase::Phase;
 pub use super::pool::{Draw, Order, Pick, Pool};
 pub use super::segment::{PathSpec, Piece, Segment, Template, Wild};
 use crate::op::OpKind;
@@ -53,21 +54,25 @@ pub struct Program {
     pub templates: Box<[Template]>,
     /// What WRITEPATTERN lines fill the write buffer with; never empty ones.
     pub patterns: Box<[Box<[u8]>]>,
+    /// What arguments that are text give the kernel: names of extended attributes, ACLs.
+    pub texts: Box<[Box<[u8]>]>,
     /// Sets of names that paths draw from.
     pub pools: Box<[Pool]>,
     /// Deepest nesting of loops.
     pub loop_depth: usize,
-    /// Largest length in bytes that a WriteX can ask for.
+    /// Largest length in bytes that a WriteX, or another word that takes its buffer, can ask for.
     pub max_write: u64,
-    /// Largest length in bytes that a ReadX can ask for.
+    /// Largest length in bytes that a ReadX, or another word that fills its buffer, can ask for.
     pub max_read: u64,
     /// Whether a path lies in the tree that all clients of a disk share, which the run then makes.
     pub shared: bool,
+    /// The phases of a pass, in their order.
+    pub phases: Box<[Phase]>,
     /// Words that are parsed but cannot be run yet, with their lines.
     pub reserved: Box<[Reserved]>,
 }
 
-/// A reserved word of the language (PHASE, CHOOSE, SET) and where it stands.
+/// A reserved word of the language (CHOOSE) and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reserved {
     /// The word.
@@ -293,6 +298,11 @@ pub enum Action {
         slot: u8,
         /// Index in [`Program::templates`].
         template: u32,
+    },
+    /// PHASE: wait until all clients of the run have come here.
+    Phase {
+        /// Index in [`Program::phases`] of the one that begins.
+        phase: u16,
     },
 }
 

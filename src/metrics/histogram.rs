@@ -96,6 +96,19 @@ impl Histogram {
         }
     }
 
+    /// Adds what a live histogram holds, and empties it. Nobody may record meanwhile.
+    pub fn take_live(&mut self, live: &LiveHistogram) {
+        for (index, page) in live.pages.iter().enumerate() {
+            let Some(page) = page.get() else { continue };
+            let first = self.page_start(index);
+            for (offset, count) in page.iter().enumerate().filter(|(_, c)| c.load(Relaxed) > 0) {
+                let count = count.swap(0, Relaxed);
+                self.counts[first + offset] += count;
+                self.total += count;
+            }
+        }
+    }
+
     /// Adds `count` values of `ns` nanoseconds.
     pub fn record(&mut self, ns: u64, count: u64) {
         let bucket = bucket(ns);

@@ -5,9 +5,13 @@
 //! instructions.
 
 mod histogram;
+mod phase;
 mod shard;
+mod spread;
 mod summary;
 
 pub use histogram::{Histogram, LiveHistogram};
+pub use phase::{PhaseOp, PhaseOps, PhaseShard, PhaseTotals, Rates, Round};
 pub use shard::{OpCell, Sample, Shard, ops_so_far};
+pub use spread::Spread;
 pub use summary::{DiskTotals, OpSummary, Tally};

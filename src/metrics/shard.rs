@@ -80,33 +80,45 @@ impl Shard {
     /// Counts a finished operation.
     #[inline]
     pub fn record(&self, sample: Sample) {
-        let (cell, shared, ns) = (self.cell(sample.op), self.shared, sample.latency_ns);
-        bump(&cell.ops, 1, shared);
-        bump(&cell.bytes, sample.bytes, shared);
-        bump(&cell.sum_ns, ns, shared);
-        cell.histogram.record(ns, shared);
-        if ns < cell.min_ns.load(Relaxed) {
-            cell.min_ns.fetch_min(ns, Relaxed);
-        }
-        if ns > cell.max_ns.load(Relaxed) {
-            cell.max_ns.fetch_max(ns, Relaxed);
-        }
-        if ns > STALL_NS {
-            cell.stalled_ns.fetch_add(ns, Relaxed);
-        }
-        if let Some(fault) = sample.fault {
-            cell.count_fault(fault, shared);
-        }
+        self.cell(sample.op).record(sample, self.shared);
     }
 
     /// Counts an operation that could not be tried because its handle is not open.
     #[inline]
     pub fn skip(&self, op: OpKind) {
-        bump(&self.cell(op).skipped, 1, self.shared);
+        self.cell(op).skip(self.shared);
     }
 }
 
 impl OpCell {
+    /// Counts a finished operation; `shared` says that other threads count here too.
+    #[inline]
+    pub(super) fn record(&self, sample: Sample, shared: bool) {
+        let ns = sample.latency_ns;
+        bump(&self.ops, 1, shared);
+        bump(&self.bytes, sample.bytes, shared);
+        bump(&self.sum_ns, ns, shared);
+        self.histogram.record(ns, shared);
+        if ns < self.min_ns.load(Relaxed) {
+            self.min_ns.fetch_min(ns, Relaxed);
+        }
+        if ns > self.max_ns.load(Relaxed) {
+            self.max_ns.fetch_max(ns, Relaxed);
+        }
+        if ns > STALL_NS {
+            self.stalled_ns.fetch_add(ns, Relaxed);
+        }
+        if let Some(fault) = sample.fault {
+            self.count_fault(fault, shared);
+        }
+    }
+
+    /// Counts one that could not be tried.
+    #[inline]
+    pub(super) fn skip(&self, shared: bool) {
+        bump(&self.skipped, 1, shared);
+    }
+
     #[cold]
     fn count_fault(&self, fault: Fault, shared: bool) {
         bump(&self.errors, 1, shared);

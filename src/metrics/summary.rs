@@ -97,6 +97,29 @@ impl OpSummary {
         }
     }
 
+    /// Adds what a cell holds, and empties it; says what that was. Nobody may count meanwhile.
+    pub fn take_cell(&mut self, cell: &OpCell) -> Tally {
+        let taken = Tally {
+            ops: cell.ops.swap(0, Relaxed),
+            errors: cell.errors.swap(0, Relaxed),
+            skipped: cell.skipped.swap(0, Relaxed),
+            bytes: cell.bytes.swap(0, Relaxed),
+        };
+        self.tally += taken;
+        self.sum_ns += cell.sum_ns.swap(0, Relaxed);
+        self.min_ns = self.min_ns.min(cell.min_ns.swap(u64::MAX, Relaxed));
+        self.max_ns = self.max_ns.max(cell.max_ns.swap(0, Relaxed));
+        self.stalled_ns += cell.stalled_ns.swap(0, Relaxed);
+        self.histogram.take_live(&cell.histogram);
+        for (index, count) in cell.faults.get().into_iter().flat_map(|t| t.iter().enumerate()) {
+            let count = count.swap(0, Relaxed);
+            if count > 0 {
+                *self.faults.entry(Fault::from_index(index)).or_default() += count;
+            }
+        }
+        taken
+    }
+
     /// Adds another summary.
     pub fn merge(&mut self, other: &Self) {
         self.tally += other.tally;

@@ -82,6 +82,20 @@ kinds! {
     Chown = Row::plain("chown"),
     Lchown = Row::plain("lchown"),
     Fchown = Row::plain("fchown"),
+    Fstatat = Row::ring("fstatat").looks(),
+    ReadNext = Row::ring("read-next"),
+    WriteNext = Row::ring("write-next"),
+    CopyRange = Row::plain("copy_file_range"),
+    Sendfile = Row::plain("sendfile"),
+    MmapRead = Row::plain("mmapread"),
+    Mkfifo = Row::plain("mkfifo"),
+    Syncfs = Row::plain("syncfs"),
+    SyncRange = Row::plain("sync_file_range"),
+    Setxattr = Row::ring("setxattr"),
+    Removexattr = Row::plain("removexattr"),
+    Fremovexattr = Row::plain("fremovexattr"),
+    Listxattr = Row::plain("listxattr").looks(),
+    Flistxattr = Row::plain("flistxattr").looks(),
     Wait = Row::plain("wait"),
 }
 
@@ -113,6 +127,23 @@ impl CallKind {
     #[must_use]
     pub fn only_looks(self) -> bool {
         ROWS[self.index()].only_looks
+    }
+
+    /// Whether it is one of the calls about extended attributes.
+    #[inline]
+    #[must_use]
+    pub const fn is_about_attributes(self) -> bool {
+        matches!(
+            self,
+            Self::Getxattr
+                | Self::Fgetxattr
+                | Self::Setxattr
+                | Self::Fsetxattr
+                | Self::Removexattr
+                | Self::Fremovexattr
+                | Self::Listxattr
+                | Self::Flistxattr
+        )
     }
 
     /// The kind that a word means.

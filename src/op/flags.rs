@@ -61,6 +61,22 @@ pub static FALLOCATE: Flags = Flags {
     choice: (NOTHING, 0),
 };
 
+/// What `setxattr` takes.
+pub static XATTR: Flags = Flags {
+    names: &[("XATTR_CREATE", libc::XATTR_CREATE), ("XATTR_REPLACE", libc::XATTR_REPLACE)],
+    choice: (NOTHING, 0),
+};
+
+/// What `sync_file_range` takes.
+pub static SYNC_RANGE: Flags = Flags {
+    names: &[
+        ("SYNC_FILE_RANGE_WAIT_BEFORE", libc::SYNC_FILE_RANGE_WAIT_BEFORE as i32),
+        ("SYNC_FILE_RANGE_WRITE", libc::SYNC_FILE_RANGE_WRITE as i32),
+        ("SYNC_FILE_RANGE_WAIT_AFTER", libc::SYNC_FILE_RANGE_WAIT_AFTER as i32),
+    ],
+    choice: (NOTHING, 0),
+};
+
 /// No flag at all, as strace and C spell it.
 const NOTHING: &[&str] = &["0"];
 

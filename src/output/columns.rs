@@ -103,7 +103,7 @@ columns! {
     ExperimentId "experiment_id" Key Text "Name of the experiment that the run belongs to.";
     BootId "boot_id" Key Text "The kernel's name for the current boot (random/boot_id).";
     RunLabel "run_label" Key Text "What was given with --label.";
-    Row "row" Key Text "What kind of row this is: summary, interval, pass, error, call or effect.";
+    Row "row" Key Text "What kind of row this is: summary, interval, pass, phase, error, call, effect or profile.";
     TsUtc "ts_utc" Key Text "When the row was made, UTC, RFC 3339 with a Z.";
     Host "host" Key Text "Host name, or all.";
     Rank "rank" Key Integer "Rank of the process among those of a run on several hosts.";
@@ -265,6 +265,12 @@ columns! {
     Samples "samples" Measure Integer "Samples of perf in which it had the CPU.";
     ProfileEvent "profile_event" Fact Text "What perf sampled by: cpu-clock, or a counter of cycles.";
     Folded "folded" Fact Text "File with the cell's stacks beside those of the first cell.";
+    Repeats "repeats" Measure Integer "How often the phase was run whole within the window.";
+    OpsPerSMean "ops_per_s_mean" Measure Float "Mean of the operations per second of these repeats.";
+    OpsPerSSd "ops_per_s_sd" Measure Float "Standard deviation of the same; empty with fewer than two.";
+    BytesPerSMean "bytes_per_s_mean" Measure Float "Mean of the bytes per second of these repeats.";
+    BytesPerSSd "bytes_per_s_sd" Measure Float "Standard deviation of the same; empty with fewer than two.";
+    BarrierWaitS "barrier_wait_s" Measure Float "Seconds that clients waited at the end of the phase for the last one.";
 }
 
 impl Column {

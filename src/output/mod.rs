@@ -14,6 +14,7 @@ mod existing;
 mod fill;
 mod frame;
 mod model;
+mod phases;
 mod row;
 mod sink;
 mod table;
@@ -28,7 +29,7 @@ pub use comparison::{
 pub use comparison_text::compare_text;
 pub use fill::{encode_histogram, fill_hist, fill_op};
 pub use frame::{Frame, FrameDisk, FrameTotal, Goal, Phase};
-pub use model::{DiskLine, Report, Status};
+pub use model::{DiskLine, PhaseLine, Report, Status};
 pub use row::{Cell, Row};
 pub use sink::{Format, Sink, SinkError};
 pub use table::{disk_table, end_text, op_table, verdict};

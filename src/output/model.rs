@@ -1,6 +1,6 @@
 //! What the text at the end is made from: plain data, filled by whoever ran the load.
 
-use crate::metrics::DiskTotals;
+use crate::metrics::{DiskTotals, PhaseTotals};
 
 /// How a disk, or a whole run, came out: the words of the column `status`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,11 +94,22 @@ pub struct DiskLine {
     pub pass_mean_s: Option<f64>,
 }
 
+/// A phase of the load in the text at the end, over all disks.
+#[derive(Clone, Debug)]
+pub struct PhaseLine {
+    /// Its name.
+    pub name: String,
+    /// What was counted in it.
+    pub totals: PhaseTotals,
+}
+
 /// The whole run in the text at the end.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The disks in the order they were given.
     pub disks: Vec<DiskLine>,
+    /// The load's phases in their order; empty where it has none.
+    pub phases: Vec<PhaseLine>,
     /// Seconds that the rates of all disks together are taken over.
     pub window_s: f64,
     /// Sentences that follow the tables.

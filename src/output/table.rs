@@ -2,6 +2,7 @@
 //! Pure functions from data to text, at most 100 columns wide, ASCII but for names.
 
 use super::model::{DiskLine, Report, Status};
+use super::phases::phase_table;
 use super::text::{Grid, shorten};
 use crate::metrics::{DiskTotals, OpSummary};
 use crate::stats;
@@ -20,6 +21,10 @@ pub fn end_text(report: &Report, color: bool) -> String {
     }
     out.push('\n');
     out.push_str(&op_table(report, color));
+    if !report.phases.is_empty() {
+        out.push('\n');
+        out.push_str(&phase_table(&report.phases, color));
+    }
     for note in &report.notes {
         out.push_str(note);
         out.push('\n');
@@ -150,11 +155,11 @@ pub fn verdict(disks: &[DiskLine]) -> Option<String> {
     Some(format!("{} (spread {spread} %)", named.join("\n")))
 }
 
-fn latency(ns: Option<f64>) -> String {
+pub(super) fn latency(ns: Option<f64>) -> String {
     ns.map_or_else(|| "-".into(), format_ns)
 }
 
-fn seconds(s: Option<f64>) -> String {
+pub(super) fn seconds(s: Option<f64>) -> String {
     latency(s.map(|s| s * 1e9))
 }
 
@@ -194,7 +199,7 @@ mod tests {
 
     fn report(disks: Vec<DiskLine>) -> Report {
         let notes = vec!["42 % of written bytes reached the device".into()];
-        Report { disks, window_s: 2.0, notes }
+        Report { disks, phases: Vec::new(), window_s: 2.0, notes }
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub use exec::run_clients;
 pub use gate::Gate;
 pub use walks::WalkCount;
 
-use crate::client::{ClientReport, ErrorLog};
+use crate::client::{Barrier, ClientReport, ErrorLog};
 use crate::engine::{Control, Traffic, Watch};
 use crate::host::caller::{Caller, Held};
 use crate::host::cost::ThreadCost;
@@ -64,6 +64,8 @@ pub struct DiskJob {
     pub load: Arc<Load>,
     /// Whether to keep the time of each pass.
     pub keep_passes: bool,
+    /// Where the run's clients meet at the end of each phase, if their loads have phases.
+    pub barrier: Option<Arc<Barrier>>,
 }
 
 impl DiskJob {
@@ -112,6 +114,8 @@ pub struct DiskState {
     pub shards: Box<[Shard]>,
     /// The first unexpected outcomes.
     pub errors: ErrorLog,
+    /// Where phases end, if the loads have any.
+    pub barrier: Option<Arc<Barrier>>,
 }
 
 /// What pool threads tell. A thread sends [`Event::Acts`] and [`Event::Walked`] first. Each client
@@ -175,7 +179,8 @@ impl Event {
 }
 
 /// Shards of a disk: one a thread, up to enough that running threads hardly ever share one.
-fn shard_count(threads: u32) -> u32 {
+#[must_use]
+pub fn shard_count(threads: u32) -> u32 {
     let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     threads.min(8.max(2 * cpus))
 }
@@ -196,10 +201,12 @@ pub fn start(
     events: Sender<Event>,
 ) -> std::io::Result<Arc<DiskState>> {
     let shards = shard_count(job.threads);
+    let turnstile = job.barrier.as_ref().map(|barrier| barrier.turnstile().clone());
     let state = Arc::new(DiskState {
-        control: Control::new(job.clients),
+        control: Control::with_turnstile(job.clients, turnstile.unwrap_or_default()),
         shards: (0..shards).map(|_| Shard::new(shards < job.threads)).collect(),
         errors: ErrorLog::default(),
+        barrier: job.barrier.clone(),
     });
     thread::start_leader(Arc::new(job), Arc::clone(&state), gate, watch, events)?;
     Ok(state)

@@ -129,6 +129,7 @@ fn layout(job: &DiskJob, client: u32, directory: Directory) -> SlotLayout {
         max_path: max_path_len(program).max(TO_CLOSED_FILE.len() + CLOSED_FILE.len()),
         max_read: program.max_read as usize,
         max_write: program.max_write as usize,
+        max_text: program.texts.iter().map(|text| text.len()).max().unwrap_or(0),
         directory,
     }
 }
@@ -229,14 +230,18 @@ impl<E: Engine> Account<'_, E> {
         client: u32,
     ) -> ClientSetup<'s> {
         let Shared { job, state, .. } = self.of.shared;
+        let shard = self.of.thread as usize % state.shards.len();
+        let barrier = state.barrier.as_deref();
         ClientSetup {
             program: job.program(client),
             load: &job.load,
             control: &state.control,
-            shard: &state.shards[self.of.thread as usize % state.shards.len()],
+            shard: &state.shards[shard],
             errors: &state.errors,
             at_window,
             prepared: job.prepares().then_some(prepared),
+            barrier,
+            phase_shards: barrier.map(|barrier| barrier.shard(job.disk, shard)),
             disk: job.disk,
             client,
             clients: job.clients,

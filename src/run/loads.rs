@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::phases::refuse_other_phases;
 use super::{RunError, RunRequest};
 use crate::host::preflight::label;
 use crate::loadfile::granule::Granules;
+use crate::loadfile::parameters::{self, Parameter};
 use crate::loadfile::program::{Action, OperandKind};
 use crate::loadfile::{self, Program, builtin, check};
 
@@ -34,6 +36,7 @@ impl Assigned {
 #[derive(Clone, Debug)]
 struct Sized {
     program: Arc<Program>,
+    parameters: Vec<Parameter>,
     granules: Option<Arc<Granules>>,
     handles: u64,
     /// Largest live data of one client without the files that all share, in bytes.
@@ -53,6 +56,7 @@ impl Programs {
     pub(super) fn ready(programs: &[Arc<Program>]) -> Self {
         let sized = |program| Sized {
             program: Arc::clone(program),
+            parameters: Vec::new(),
             granules: None,
             handles: 1,
             own_bytes: 0,
@@ -82,6 +86,9 @@ impl Programs {
             let disk = label(Path::new(disk)).map_err(|e| RunError::usage(e.to_string()))?;
             by_disk.insert(disk, load(Some(file))?);
         }
+        let files = common.iter().chain(by_disk.values());
+        let files = files.map(|load| (load.program.name.as_str(), load.parameters.as_slice()));
+        parameters::refuse_strangers(&request.set, files).map_err(RunError::usage)?;
         Ok(Self { common, by_disk })
     }
 
@@ -113,7 +120,9 @@ impl Programs {
                 need_bytes: shared.fold(own, u64::saturating_add),
             }
         };
-        Ok(labels.iter().map(assign).collect())
+        let assigned: Vec<Assigned> = labels.iter().map(assign).collect();
+        refuse_other_phases(assigned.iter().flat_map(|load| &load.programs))?;
+        Ok(assigned)
     }
 }
 
@@ -125,7 +134,9 @@ fn load_one(
     let options = loadfile::Options { lenient: request.lenient };
     let wrong = |error: loadfile::LoadError| RunError::usage(error.to_string());
     let source = builtin::find(file).map_err(wrong)?;
-    let loaded = loadfile::load_source(&source, &options).map_err(wrong)?;
+    let applied = parameters::apply(&source, &request.set).map_err(wrong)?;
+    let text = request.load.direct.then(|| applied.source.clone());
+    let loaded = loadfile::load_applied(applied, &options).map_err(wrong)?;
     if loaded.skipped_lines > 0 {
         let name = &loaded.program.name;
         warnings.push(format!("{name}: {} bad lines skipped (--lenient)", loaded.skipped_lines));
@@ -133,9 +144,9 @@ fn load_one(
     refuse_unbuilt(&loaded.program)?;
     refuse_missing_clients(&loaded.program, request.clients)?;
     let report = check::check(&loaded.program);
-    let direct = request.load.direct;
     Ok(Sized {
-        granules: direct.then(|| Arc::new(Granules::of(&loaded.program, &source))),
+        granules: text.map(|text| Arc::new(Granules::of(&loaded.program, &text))),
+        parameters: loaded.parameters,
         handles: report.open_handles_max,
         own_bytes: report.own_bytes_max,
         shared_bytes: report.shared_bytes_max,

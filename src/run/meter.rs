@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use super::level::Readings;
 use super::live::LiveDisk;
 use super::outlet::Outlet;
+use super::phases::Laggards;
 use super::preparing::Preparing;
 use super::rows::RowMaker;
 use super::window::{Cut, Window};
@@ -44,6 +45,8 @@ pub(super) struct Meter<'a> {
     /// Whether the rate of all disks was level.
     pub(super) steady: Option<bool>,
     readings: Readings,
+    /// Where phases end, and who keeps others waiting there.
+    laggards: Option<Laggards>,
     next_interval_ns: u64,
     last_interval_ns: u64,
     next_frame_ns: u64,
@@ -62,6 +65,7 @@ impl<'a> Meter<'a> {
         progress: &'a mut Progress,
         rows: &'a RowMaker,
     ) -> Self {
+        let laggards = Laggards::new(disks, request.grace);
         Self {
             request,
             disks,
@@ -78,6 +82,7 @@ impl<'a> Meter<'a> {
             start_up: None,
             steady: None,
             readings: Readings::default(),
+            laggards,
             next_interval_ns: u64::MAX,
             last_interval_ns: 0,
             next_frame_ns: 0,
@@ -135,6 +140,9 @@ impl<'a> Meter<'a> {
             if self.cut.is_some() {
                 disk.state.control.stop();
             }
+        }
+        if let Some(laggards) = &mut self.laggards {
+            laggards.begin(start_ns - nanos(self.request.warmup), (start_ns, end_ns), self.disks);
         }
         self.last_interval_ns = start_ns;
         self.readings.begin(start_ns, self.request.time.map(nanos), self.disks);
@@ -204,6 +212,8 @@ impl<'a> Meter<'a> {
         if now >= self.next_frame_ns {
             self.frame(now);
             self.next_frame_ns = now + nanos(FRAME);
+            let gone = self.laggards.as_mut().map(|laggards| laggards.dismiss(self.disks));
+            gone.iter().flatten().for_each(|line| self.progress.note(line));
             if self.outlet.reader_is_gone() {
                 self.stop(Cut::ReaderGone);
             }
@@ -326,6 +336,7 @@ impl<'a> Meter<'a> {
 
     /// Ends the window now.
     fn stop(&mut self, cut: Cut) {
+        self.laggards.iter().for_each(|laggards| laggards.close(now_ns()));
         for disk in self.disks.iter() {
             disk.state.control.stop();
         }

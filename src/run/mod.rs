@@ -24,6 +24,7 @@ mod notes;
 mod outcome;
 mod outlet;
 mod patience;
+mod phases;
 mod pools;
 mod prepare;
 mod preparing;

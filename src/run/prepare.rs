@@ -11,6 +11,7 @@ use super::loads::{Assigned, Programs};
 use super::pools::Pools;
 use super::{RunError, RunRequest, Straggler};
 use crate::host::HostError;
+use crate::host::clock;
 use crate::host::device::{DeviceFacts, Sysfs};
 use crate::host::direct::DirectIo;
 use crate::host::disks;
@@ -115,6 +116,7 @@ pub(super) fn prepare(
     warnings.extend(refuse_squashed(&request.conditions, found.iter().map(|(check, _)| check))?);
     let disks = join_facts(request, found, &mut warnings)?;
     warnings.extend(refuse_remounts(&request.conditions, &disks)?);
+    warnings.extend(clock::warning(clock::read_ns(), clock::source().as_deref()));
     pools.caller.clone_from(&resolved.caller);
     Ok(Prepared { disks, left_out, warnings, handles, buffers, pools, resolved })
 }

@@ -9,6 +9,7 @@ use super::live::LiveDisk;
 use super::notes;
 use super::outcome::{Outcome, check_sums};
 use super::outlet::{Outlet, sink_failed};
+use super::phases;
 use super::prepare::{LeftOut, ReadyDisk};
 use super::rows::{RowMaker, RunFacts};
 use super::window::{Cut, Window};
@@ -87,11 +88,13 @@ impl Worker<'_, '_> {
         let mut all_rows = Vec::new();
         for (disk, outcome) in disks.iter().zip(outcomes) {
             all_rows.extend(rows.summary(disk, outcome, run));
+            all_rows.extend(rows.phases(disk, run.window));
             all_rows.extend(rows.calls(disk));
             all_rows.extend(rows.errors(disk, outcome, run.window));
             all_rows.extend(rows.passes(disk, run.window));
         }
         all_rows.extend(left_out.iter().map(|disk| rows.left_out(disk)));
+        all_rows.extend(rows.phases_of_all(disks, run.window));
         all_rows.extend(rows.summary_of_all(&of_all(outcomes, run.window), disks, run));
         (code, all_rows)
     }
@@ -119,13 +122,15 @@ impl Worker<'_, '_> {
             pass_mean_s: None,
         }));
         let mut notes = notes::after(self.request, disks, outcomes, run, cut.as_ref());
+        notes.extend(phases::notes(disks));
         if let Some(file) = &outlet.file {
             notes.push(format!("result: {}", file.display()));
         } else if outlet.table_on_stdout {
             notes.push("for the same as CSV, pipe it or add --out FILE".into());
         }
         let window_s = of_all(outcomes, run.window).window_s;
-        let text = |color| end_text(&Report { disks: lines, window_s, notes }, color);
+        let phases = phases::lines(disks);
+        let text = |color| end_text(&Report { disks: lines, phases, window_s, notes }, color);
         if outlet.table_on_stdout {
             // A reader that went away has seen what it wanted.
             let _ = std::io::stdout().write_all(text(color_wanted()).as_bytes());

@@ -16,6 +16,8 @@ pub struct RunRequest {
     pub disks: Vec<OsString>,
     /// Loadfiles for all disks; none means the built-in load.
     pub loadfiles: Vec<PathBuf>,
+    /// Values for what loadfiles SET, by name and in the order of names.
+    pub set: Vec<(String, String)>,
     /// Loadfiles for single disks, by the DISK argument.
     pub load_for: Vec<(OsString, PathBuf)>,
     /// Clients per disk.
@@ -121,6 +123,9 @@ impl RunRequest {
             text.push(' ');
             text.push_str(word);
         }
+        if !self.set.is_empty() {
+            text.push_str(&format!(" set={}", set_text(&self.set)));
+        }
         if load.spin_ns > 0 {
             text.push_str(&format!(" spin={}ns", load.spin_ns));
         }
@@ -160,6 +165,18 @@ pub(super) fn timing_text(timing: Timing) -> String {
     }
 }
 
+/// `blocks=42,size=4m`; what separates is spelled `%2c` within a value.
+fn set_text(set: &[(String, String)]) -> String {
+    let spell = |c: char| match c {
+        '%' | ',' | ' ' => format!("%{:02x}", u32::from(c)),
+        c => c.to_string(),
+    };
+    let one = |(name, value): &(String, String)| {
+        format!("{name}={}", value.chars().map(spell).collect::<String>())
+    };
+    set.iter().map(one).collect::<Vec<_>>().join(",")
+}
+
 /// `0,2,3`.
 #[must_use]
 pub(super) fn cpus_text(cpus: &[usize]) -> String {
@@ -169,6 +186,12 @@ pub(super) fn cpus_text(cpus: &[usize]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_of_parameters_are_one_word() {
+        let set = [("a", "4k"), ("text", "50% of, it")].map(|(n, v)| (n.into(), v.into()));
+        assert_eq!(set_text(&set), "a=4k,text=50%25%20of%2c%20it");
+    }
 
     #[test]
     fn warm_up_is_a_fifth_and_at_most_half_a_minute() {

@@ -22,7 +22,7 @@ use super::window::Window;
 /// Makes rows: knows what all rows of a run have in common.
 pub(super) struct RowMaker {
     base: Row,
-    hist: bool,
+    pub(super) hist: bool,
     intervals: bool,
     interval_ops: bool,
 }
@@ -90,7 +90,7 @@ impl RowMaker {
     }
 
     /// A row of a kind, of a disk or of all.
-    fn row(&self, kind: &str, disk: Option<&ReadyDisk>) -> Row {
+    pub(super) fn row(&self, kind: &str, disk: Option<&ReadyDisk>) -> Row {
         let mut row = self.base.clone();
         let now = humantime::format_rfc3339_millis(std::time::SystemTime::now());
         row.set(Column::Row, kind).set(Column::TsUtc, now.to_string());

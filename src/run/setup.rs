@@ -10,6 +10,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use super::ask::{Answers, ask_all, no_answer};
 use super::direct;
 use super::live::{Held, LiveDisk};
+use super::phases;
 use super::pools::Pools;
 use super::prepare::{LeftOut, ReadyDisk};
 use super::{RunError, RunRequest, Straggler};
@@ -164,6 +165,7 @@ pub(super) fn start_pools(
         true => Some(Watch::start().map_err(no_thread)?),
         false => None,
     };
+    let barrier = phases::barrier(&trees, request.clients, pools.threads).map(Arc::new);
     let mut live = Vec::new();
     for (number, held) in trees.into_iter().enumerate() {
         let Held { ready, tree, .. } = &held;
@@ -181,6 +183,7 @@ pub(super) fn start_pools(
             has_closed_file: pools.drops_root() && tree.maker().is_none(),
             load: Arc::clone(&load),
             keep_passes: request.pass_rows,
+            barrier: barrier.clone(),
         };
         let state =
             pool::start(job, Arc::clone(gate), watch.clone(), events.clone()).map_err(no_thread)?;

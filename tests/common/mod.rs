@@ -4,6 +4,7 @@
 //! `JBODBENCH_NO_SKIP=1` that is a failure.
 #![allow(dead_code, unused_macros, unreachable_pub, missing_docs, clippy::unwrap_used)]
 
+pub mod props;
 pub mod tool;
 
 use std::path::{Path, PathBuf};

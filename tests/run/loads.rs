@@ -87,8 +87,8 @@ fn lenient_skips_and_counts() {
 #[test]
 fn reserved_words_are_refused() {
     let files = temp_disk();
-    let load = loadfile(files.path(), "p.load", "PHASE one\nQUERY_FS_INFORMATION 1 NT_STATUS_OK");
+    let load = loadfile(files.path(), "p.load", "POOL one\nQUERY_FS_INFORMATION 1 NT_STATUS_OK");
     let disk = temp_disk();
     let finished = run_on(&format!("-l {}", load.display()), &[disk.path()]).expect(2);
-    finished.says("p.load:4: PHASE");
+    finished.says("p.load:4: POOL");
 }

@@ -42,11 +42,13 @@ pub(super) fn route(kind: CallKind, backing: Backing, pins: &Routes) -> Route {
 fn auto(kind: CallKind, backing: Backing) -> Route {
     let Backing { device, direct, sync_writes } = backing;
     match kind {
-        CallKind::Close | CallKind::Fstat | CallKind::Lock | CallKind::Wait => Route::Inline,
+        CallKind::Close | CallKind::Fstat | CallKind::Fstatat | CallKind::Lock | CallKind::Wait => {
+            Route::Inline
+        }
         _ if !kind.has_operation() && !device => Route::Inline,
         CallKind::Fsync | CallKind::Fdatasync if device => Route::Ring,
-        CallKind::Read if device && direct => Route::Ring,
-        CallKind::Write if device && (direct || sync_writes) => Route::Ring,
+        CallKind::Read | CallKind::ReadNext if device && direct => Route::Ring,
+        CallKind::Write | CallKind::WriteNext if device && (direct || sync_writes) => Route::Ring,
         CallKind::Read if device => Route::TryRead,
         CallKind::Open if device => Route::TryOpen,
         _ => Route::Measured,

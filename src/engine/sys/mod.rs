@@ -4,6 +4,8 @@
 //! `libc::syscall`.
 #![allow(unsafe_code)]
 
+mod attribute;
+mod map;
 mod path;
 mod plain;
 mod relay;
@@ -14,11 +16,13 @@ use std::os::fd::{BorrowedFd, IntoRawFd};
 
 use rustix::fs::{self, Mode, OFlags, Timespec, Timestamps};
 
+pub use attribute::attribute;
+pub use map::map_read;
 pub use path::PathBuffer;
 pub(super) use relay::Relay;
 pub use simple::simple;
 
-use super::{CallResult, DOS_ATTRIBUTE, DOS_ATTRIBUTE_LEN, Errno, RawFd};
+use super::{AT_POSITION, CallResult, DOS_ATTRIBUTE, DOS_ATTRIBUTE_LEN, Errno, RawFd};
 
 /// Where relative paths start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -225,16 +229,22 @@ pub fn readlink(at: Directory, path: &CStr, buffer: &mut [u8]) -> CallResult {
     count(fs::readlinkat_raw(start(at), path, buffer))
 }
 
-/// `pread`.
+/// `pread`, or `read` for [`AT_POSITION`].
 #[inline]
 pub fn pread(fd: RawFd, buffer: &mut [u8], offset: u64) -> CallResult {
-    count(rustix::io::pread(lend(fd), buffer, offset))
+    count(match offset {
+        AT_POSITION => rustix::io::read(lend(fd), buffer),
+        offset => rustix::io::pread(lend(fd), buffer, offset),
+    })
 }
 
-/// `pwrite`.
+/// `pwrite`, or `write` for [`AT_POSITION`].
 #[inline]
 pub fn pwrite(fd: RawFd, buffer: &[u8], offset: u64) -> CallResult {
-    count(rustix::io::pwrite(lend(fd), buffer, offset))
+    count(match offset {
+        AT_POSITION => rustix::io::write(lend(fd), buffer),
+        offset => rustix::io::pwrite(lend(fd), buffer, offset),
+    })
 }
 
 /// `fsync`.
@@ -253,6 +263,19 @@ pub fn fdatasync(fd: RawFd) -> CallResult {
 #[inline]
 pub fn fstat(fd: RawFd) -> Result<Stat, Errno> {
     fs::fstat(lend(fd)).map(Stat::from).map_err(errno)
+}
+
+/// `newfstatat` with an empty path.
+#[inline]
+pub fn fstatat(fd: RawFd) -> Result<Stat, Errno> {
+    fs::statat(lend(fd), c"", fs::AtFlags::EMPTY_PATH).map(Stat::from).map_err(errno)
+}
+
+/// `newfstatat` of a name below a directory, not followed; `name` goes up to its first NUL.
+#[inline]
+pub fn stat_entry(fd: RawFd, name: &[u8]) -> Result<Stat, Errno> {
+    let name = CStr::from_bytes_until_nul(name).map_err(|_| Errno(libc::EINVAL as u16))?;
+    lstat(Directory::Fd(fd), name)
 }
 
 /// `getdents64`: bytes of `buffer` that were filled.

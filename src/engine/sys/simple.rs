@@ -20,6 +20,11 @@ enum On {
     AtThen(libc::c_int),
     /// The descriptor and no path at all.
     FdAt,
+    /// The descriptor, the one that is the first number, and the second one as length; both at their
+    /// positions.
+    Between,
+    /// The same, the other descriptor first.
+    Into,
 }
 
 /// How the kernel is asked. Only calls that take nothing else, and write to no memory of ours.
@@ -40,9 +45,18 @@ fn spelling(kind: CallKind) -> Option<(libc::c_long, On)> {
         CallKind::Chown => (libc::SYS_fchownat, On::At),
         CallKind::Lchown => (libc::SYS_fchownat, On::AtWith(libc::AT_SYMLINK_NOFOLLOW)),
         CallKind::Fchown => (libc::SYS_fchown, On::Fd),
+        CallKind::CopyRange => (libc::SYS_copy_file_range, On::Between),
+        CallKind::Sendfile => (libc::SYS_sendfile, On::Into),
+        // Its device is 0.
+        CallKind::Mkfifo => (libc::SYS_mknodat, On::At),
+        CallKind::Syncfs => (libc::SYS_syncfs, On::Fd),
+        CallKind::SyncRange => (libc::SYS_sync_file_range, On::Fd),
         _ => return None,
     })
 }
+
+/// An offset that is not given.
+const NOWHERE: *const libc::loff_t = std::ptr::null();
 
 /// Makes such a call; ENOSYS for a kind that is none of them, ENOTSUP for a path below a descriptor
 /// where the kernel has no call for that.
@@ -63,8 +77,8 @@ pub fn simple(
     };
     // SAFETY: `spelling` has only calls that read what `on` says and numbers: the path ends with a NUL
     // and lives past the call, and the kernel writes to no memory of ours. The one pointer that is
-    // spelled as a number, the times of utimensat, is 0: its words have no number. What is no descriptor is
-    // answered with EBADF.
+    // spelled as a number, the times of utimensat, is 0: its words have no number. Pointers to offsets
+    // are null, so that positions count. What is no descriptor is answered with EBADF.
     raw(unsafe {
         match on {
             On::At => libc::syscall(number, directory, path, a, b, c),
@@ -72,6 +86,8 @@ pub fn simple(
             On::AtWith(flag) => libc::syscall(number, directory, path, a, b, flag),
             On::FdAt => libc::syscall(number, fd, std::ptr::null::<libc::c_char>(), a, b),
             On::Path => libc::syscall(number, path, a, b, c),
+            On::Between => libc::syscall(number, fd, NOWHERE, a, NOWHERE, b, 0),
+            On::Into => libc::syscall(number, a, fd, NOWHERE, b),
             On::Fd => libc::syscall(number, fd, a, b, c),
         }
     })

@@ -2,10 +2,11 @@
 
 use io_uring::opcode::{
     self, Close, FGetXattr, FSetXattr, Fsync, GetXattr, LinkAt, MkDirAt, OpenAt, Read, ReadFixed,
-    RenameAt, Statx, SymlinkAt, UnlinkAt, Write, WriteFixed,
+    RenameAt, SetXattr, Statx, SymlinkAt, UnlinkAt, Write, WriteFixed,
 };
 use io_uring::{squeue, types};
 
+use super::attribute;
 use super::ring::Ring;
 use super::seat::Seat;
 use crate::engine::{
@@ -28,6 +29,7 @@ pub(super) const OPCODES: &[u8] = &[
     WriteFixed::CODE,
     Fsync::CODE,
     GetXattr::CODE,
+    SetXattr::CODE,
     FGetXattr::CODE,
     FSetXattr::CODE,
     opcode::AsyncCancel2::CODE,
@@ -40,7 +42,12 @@ const BASIC_STATS: u32 = libc::STATX_BASIC_STATS;
 /// The operation that a call becomes; `None` where io_uring has none.
 pub(super) const fn opcode_of(call: &Call) -> Option<u8> {
     Some(match call {
-        Call::Stat(_) | Call::Lstat(_) | Call::Fstat(_) => Statx::CODE,
+        Call::Stat(_)
+        | Call::Lstat(_)
+        | Call::Fstat(_)
+        | Call::Fstatat(_)
+        | Call::StatEntry { .. } => Statx::CODE,
+        Call::Attribute(call) => return attribute::opcode_of(call.kind),
         Call::Open { .. } => OpenAt::CODE,
         Call::Close(_) => Close::CODE,
         Call::Mkdir { .. } => MkDirAt::CODE,
@@ -60,6 +67,7 @@ pub(super) const fn opcode_of(call: &Call) -> Option<u8> {
         | Call::Readlink(_)
         | Call::Futimens { .. }
         | Call::Lock { .. }
+        | Call::MmapRead { .. }
         | Call::Simple { .. }
         | Call::Sleep { .. }
         | Call::Await { .. } => return None,
@@ -102,7 +110,13 @@ pub(super) fn build(
             let flags = types::FsyncFlags::DATASYNC;
             Some(Fsync::new(types::Fd(fd)).flags(flags).build())
         }
-        Call::Fstat(fd) => {
+        Call::Attribute(call) => attribute::entry(&mut slot, call),
+        Call::StatEntry { fd, at } => {
+            let name = std::ffi::CStr::from_bytes_until_nul(&slot.dir[at..]).ok()?.as_ptr();
+            let entry = Statx::new(types::Fd(fd), name, stat_buffer(seat)).mask(BASIC_STATS);
+            Some(entry.flags(libc::AT_SYMLINK_NOFOLLOW).build())
+        }
+        Call::Fstat(fd) | Call::Fstatat(fd) => {
             let entry = Statx::new(types::Fd(fd), c"".as_ptr(), stat_buffer(seat));
             Some(entry.flags(libc::AT_EMPTY_PATH).mask(BASIC_STATS).build())
         }

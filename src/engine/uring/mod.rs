@@ -5,6 +5,7 @@
 //! [`waits`] keeps those who wait for something else than the kernel, [`available`] says whether
 //! there is a ring to be had. docs/engines.md tells how a turn goes.
 
+mod attribute;
 mod available;
 mod enter;
 mod entry;
@@ -262,10 +263,8 @@ impl<'a> UringEngine<'a> {
         if waits.is_empty() {
             return expect_ring(lane.ring.borrow_mut().wait(None));
         }
-        if lane.flying.get() == 0
-            && let Some(until_ns) = waits.only_sleeps_until()
-        {
-            return self.control.sleep(until_ns);
+        if lane.flying.get() == 0 && waits.block(self.control) {
+            return;
         }
         let now = now_ns();
         let left = waits.next_ns(self.control, now).saturating_sub(now);

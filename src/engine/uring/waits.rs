@@ -80,10 +80,25 @@ impl Waits {
         look.min(sleep).min(end)
     }
 
-    /// When the first sleep ends, if sleeping is all that is done.
-    pub(super) fn only_sleeps_until(&self) -> Option<u64> {
-        let alone = self.awaits.is_empty() && self.locks.is_empty();
-        self.sleeps.peek().filter(|_| alone).map(|Reverse((until_ns, _))| *until_ns)
+    /// Blocks the thread where one thing is all that is waited for, and wakes it: the end of a
+    /// sleep, or a value, as at the end of a phase. Else says `false`.
+    pub(super) fn block(&self, control: &Control) -> bool {
+        if !self.locks.is_empty() {
+            return false;
+        }
+        match (self.sleeps.peek(), self.awaits.first()) {
+            (Some(Reverse((until_ns, _))), None) => control.sleep(*until_ns),
+            (None, Some(first)) => {
+                let is_same =
+                    |wait: &Await| (wait.client, wait.value) == (first.client, first.value);
+                if !self.awaits.iter().all(is_same) {
+                    return false;
+                }
+                let _ = control.wait_for(first.client, first.value);
+            }
+            _ => return false,
+        }
+        true
     }
 
     /// Names the clients whose wait is over, with its result.

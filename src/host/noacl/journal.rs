@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{NoAclError, switch};
 use crate::host::mounts::{MountFacts, mounts};
+use crate::host::owner::Owner;
 use crate::host::{HostError, errno, procfs};
 
 /// Where journals lie.
@@ -32,35 +33,6 @@ pub struct Entry {
     pub device: (u32, u32),
     /// Whether ACLs were in force before.
     pub acls_in_force: bool,
-}
-
-/// A process, told from a later one with the same number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Owner {
-    /// Its number.
-    pub pid: u32,
-    /// When it was started, in the kernel's ticks since boot.
-    pub start: u64,
-}
-
-impl Owner {
-    fn of(pid: u32) -> Self {
-        Self { pid, start: state_and_start(pid).map_or(0, |(_, start)| start) }
-    }
-
-    /// Whether it still runs: one that is dead and waits to be reaped does not.
-    fn runs(&self) -> bool {
-        state_and_start(self.pid)
-            .is_some_and(|(state, start)| start == self.start && !matches!(state, 'Z' | 'X'))
-    }
-}
-
-/// State and start time in /proc/PID/stat: fields 3 and 22; the name before them may hold anything.
-fn state_and_start(pid: u32) -> Option<(char, u64)> {
-    let stat = procfs::raw(format!("/proc/{pid}/stat"))?;
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
-    let state = fields.next()?.chars().next()?;
-    Some((state, fields.nth(18)?.parse().ok()?))
 }
 
 /// A journal file.
@@ -89,7 +61,7 @@ impl Journal {
     pub fn write(run_id: &str, mount: &MountFacts, acls_in_force: bool) -> Result<Self, HostError> {
         let entry = Entry {
             run_id: run_id.to_owned(),
-            owners: [std::process::id(), parent()].map(Owner::of),
+            owners: Owner::this_and_its_parent(),
             boot_id: boot_id(),
             mount_point: mount.mount_point.clone(),
             device: (mount.major, mount.minor),
@@ -172,10 +144,6 @@ impl Journal {
 fn files() -> Vec<PathBuf> {
     let files = std::fs::read_dir(DIRECTORY).into_iter().flatten().flatten();
     files.map(|file| file.path()).collect()
-}
-
-fn parent() -> u32 {
-    rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get().unsigned_abs())
 }
 
 fn boot_id() -> String {

@@ -89,6 +89,21 @@ fn bytes(inst: &Inst, times: u64, maxima: &Maxima, report: &mut Report) {
             let sum = unsigned(maxima.of_operand(len)).saturating_mul(times);
             report.write_bytes = report.write_bytes.saturating_add(sum);
         }
+        Action::OnHandle { numbers, .. } => {
+            let (reads, writes) = match inst.op {
+                Some(OpKind::Read) => (Some(numbers[0]), None),
+                Some(OpKind::MmapRead) => (Some(numbers[1]), None),
+                Some(OpKind::Write) => (None, Some(numbers[0])),
+                // Read here, written there.
+                Some(OpKind::CopyRange | OpKind::Sendfile) => (Some(numbers[1]), Some(numbers[1])),
+                _ => (None, None),
+            };
+            let sum = |len: Option<_>| {
+                len.map_or(0, |len| unsigned(maxima.of_operand(len)).saturating_mul(times))
+            };
+            report.read_bytes = report.read_bytes.saturating_add(sum(reads));
+            report.write_bytes = report.write_bytes.saturating_add(sum(writes));
+        }
         Action::Create { disposition, .. } => {
             let index = usize::try_from(maxima.of_operand(disposition)).unwrap_or(usize::MAX);
             if let Some(entry) = report.dispositions.get_mut(index) {

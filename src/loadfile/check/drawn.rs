@@ -1,7 +1,8 @@
 //! Names of pools in the simulation: all of a pool are one file, which counts as often as the pool
 //! has names, each time with the largest size that it had.
 
-use super::simulate::{Disk, File};
+use super::held::File;
+use super::simulate::Disk;
 use crate::loadfile::program::{PathId, Pick};
 
 impl Disk<'_> {

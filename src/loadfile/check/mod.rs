@@ -7,6 +7,7 @@
 
 mod count;
 mod drawn;
+mod held;
 mod rounds;
 mod show;
 mod simulate;
@@ -17,6 +18,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::bounds::{self, Slots};
+use super::parameters::Parameter;
 use super::program::{Action, Expr, Operand, OperandKind, Program, Wild};
 use crate::op::OpKind;
 
@@ -76,6 +78,10 @@ pub struct Report {
     pub prepare_read_bytes: u64,
     /// Bytes that writes of PREPARE ask for.
     pub prepare_write_bytes: u64,
+    /// What its SET lines name, with their values; filled in by who put them into the text.
+    pub parameters: Vec<Parameter>,
+    /// What each phase does; empty without PHASE.
+    pub phases: Vec<PhaseCount>,
     /// Reserved words that keep it from being run.
     pub reserved: Vec<&'static str>,
 }
@@ -89,6 +95,19 @@ pub struct OpCount {
     pub count: u64,
     /// How many of them are expected to fail; 0 where the status does not count.
     pub expected_failures: u64,
+}
+
+/// What one client does in a phase.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PhaseCount {
+    /// Its name; empty for what stands above the first PHASE.
+    pub phase: String,
+    /// Operations, loops multiplied out.
+    pub ops: u64,
+    /// Bytes that reads ask for.
+    pub read_bytes: u64,
+    /// Bytes that writes ask for.
+    pub write_bytes: u64,
 }
 
 /// Looks at one pass of one client.
@@ -108,6 +127,7 @@ pub fn check(program: &Program) -> Report {
     report.prepare_ops = before.total_ops;
     report.prepare_read_bytes = before.read_bytes;
     report.prepare_write_bytes = before.write_bytes;
+    report.phases = phases(program, &maxima);
     simulate::simulate(program, &maxima, &mut report);
     report.deepest_path = deepest(program);
     report.features = features(program);
@@ -121,6 +141,19 @@ pub fn check(program: &Program) -> Report {
     report.estimated =
         report.features.iter().any(|f| ["random numbers", "RANDOMSTRING", "POOL"].contains(f));
     report
+}
+
+fn phases(program: &Program, maxima: &Maxima) -> Vec<PhaseCount> {
+    let Some(first) = program.phases.first() else { return Vec::new() };
+    let of = |name: &str, range| {
+        let mut report = Report::default();
+        count::count(program, range, maxima, &mut report);
+        let Report { total_ops, read_bytes, write_bytes, .. } = report;
+        PhaseCount { phase: name.to_owned(), ops: total_ops, read_bytes, write_bytes }
+    };
+    let lead_in = of("", program.pass().start..first.insts().start);
+    let named = program.phases.iter().map(|phase| of(&phase.name, phase.insts()));
+    std::iter::once(lead_in).filter(|lead_in| lead_in.ops > 0).chain(named).collect()
 }
 
 /// Largest values of a program's expressions.
@@ -198,6 +231,7 @@ fn features(program: &Program) -> Vec<&'static str> {
     let expr = |test: fn(&Expr) -> bool| program.exprs.iter().any(test);
     let all = [
         ("PREPARE", program.start.0 > 0),
+        ("PHASE", !program.phases.is_empty()),
         ("SHARED", program.shared),
         ("POOL", !program.pools.is_empty()),
         ("timestamps", program.times.is_some()),

@@ -1,5 +1,8 @@
-//! Loops of the simulation, and what grows in them by itself: files that are appended to.
+//! Loops of the simulation, and what moves on in rounds that are not run.
 
+use std::collections::HashMap;
+
+use super::held::Held;
 use super::simulate::Disk;
 
 /// Loops run one round only when the simulation has become this long: nesting multiplies.
@@ -14,6 +17,7 @@ impl Disk<'_> {
             return;
         }
         let before = self.registers.clone();
+        let (handles, held) = (self.handles_open(), self.handles.clone());
         let sizes: Vec<_> =
             self.appended.iter().map(|&file| (file, self.files[file].size)).collect();
         self.run(start, end);
@@ -21,6 +25,7 @@ impl Disk<'_> {
             return;
         }
         let skipped = i64::from(count) - 3;
+        self.skip_handles(handles, &held, skipped.unsigned_abs());
         for (register, before) in self.registers.iter_mut().zip(before) {
             let step = register.saturating_sub(before);
             *register = register.saturating_add(step.saturating_mul(skipped));
@@ -28,22 +33,33 @@ impl Disk<'_> {
         for (file, before) in sizes {
             let size = self.files[file].size;
             let step = size.saturating_sub(before);
-            self.set_size(file, size.saturating_add(step.saturating_mul(u64::from(count) - 3)));
+            self.set_size(file, size.saturating_add(step.saturating_mul(skipped.unsigned_abs())));
         }
         self.run(start, end);
     }
 
-    /// Remembers how a file was opened. Of a pool's names each is appended to by another round.
-    pub(super) fn note_appends(&mut self, file: usize, appends: bool) {
-        self.files[file].appends = appends;
-        if appends && self.files[file].copies == 1 && !self.appended.contains(&file) {
-            self.appended.push(file);
+    /// Rounds that are not run open and close as many handles as the one before, and move positions on as far.
+    fn skip_handles(&mut self, open: u64, held: &HashMap<i64, Held>, rounds: u64) {
+        let now = self.handles_open();
+        self.skipped_handles += now.saturating_sub(open).saturating_mul(rounds);
+        let closed = open.saturating_sub(now).saturating_mul(rounds);
+        self.skipped_handles = self.skipped_handles.saturating_sub(closed);
+        for (number, handle) in &mut self.handles {
+            if let Some(before) = held.get(number).filter(|old| old.opened == handle.opened) {
+                let step = handle.position.saturating_sub(before.position);
+                handle.position = handle.position.saturating_add(step.saturating_mul(rounds));
+            }
         }
     }
 
-    /// Where a write through a handle goes that was opened for appending.
-    pub(super) fn end_of_appended(&self, handle: i64) -> Option<u64> {
-        let file = &self.files[(*self.handles.get(&handle)?)?];
-        file.appends.then_some(file.size)
+    pub(super) fn handles_open(&self) -> u64 {
+        self.handles.len() as u64 + self.skipped_handles
+    }
+
+    /// Remembers a file that is appended to. Of a pool's names each is by another round.
+    pub(super) fn note_appends(&mut self, file: usize, appends: bool) {
+        if appends && self.files[file].copies == 1 && !self.appended.contains(&file) {
+            self.appended.push(file);
+        }
     }
 }

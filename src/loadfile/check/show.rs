@@ -42,6 +42,27 @@ impl fmt::Display for Report {
             );
             field(f, "before its first pass", text)?;
         }
+        for parameter in &self.parameters {
+            let name = format!("--set {}", parameter.name);
+            let default = match parameter.given {
+                false => "the default".to_owned(),
+                true => format!("default {}", parameter.default),
+            };
+            field(f, &name, format!("{} ({default})", parameter.value))?;
+        }
+        for phase in &self.phases {
+            let name = match phase.phase.as_str() {
+                "" => "above the first PHASE".to_owned(),
+                name => format!("in phase {name}"),
+            };
+            let text = format!(
+                "{} operations, {} written, {} read",
+                phase.ops,
+                bytes(phase.write_bytes),
+                bytes(phase.read_bytes)
+            );
+            field(f, &name, text)?;
+        }
         if !self.features.is_empty() {
             field(f, "uses", self.features.join(", "))?;
         }

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::held::{File, Held, How, Live};
 use super::{Maxima, Report, render};
 use crate::loadfile::names::{SHARED, is_below};
 use crate::loadfile::program::{
@@ -24,53 +25,10 @@ pub(super) fn simulate(program: &Program, maxima: &Maxima, report: &mut Report) 
     report.own_bytes_max = disk.own.max;
     report.shared_bytes_max = disk.shared.max;
     report.largest_file_bytes = disk.largest;
-    report.open_handles_max = disk.handles_max as u64;
-    report.open_handles_end = disk.handles.len() as u64;
+    report.open_handles_max = disk.handles_max;
+    report.open_handles_end = disk.handles_open();
     report.files_not_made = disk.not_made;
 }
-
-/// A file: its size, and who still holds it.
-#[derive(Default)]
-pub(super) struct File {
-    pub(super) size: u64,
-    /// What it counts with: its size, or of a pool's names the largest they had.
-    pub(super) counted: u64,
-    /// How many files it stands for: as many as the pool has names.
-    pub(super) copies: u64,
-    /// Whether writes go to its end.
-    pub(super) appends: bool,
-    /// Whether all clients of a disk mean the same file by its name.
-    pub(super) shared: bool,
-    /// How many names it has.
-    pub(super) names: u32,
-    pub(super) open: u32,
-}
-
-/// Bytes of files, now and at most.
-#[derive(Default)]
-struct Live {
-    now: u64,
-    max: u64,
-}
-
-impl Live {
-    fn change(&mut self, from: u64, to: u64) {
-        self.now = self.now.saturating_sub(from).saturating_add(to);
-        self.max = self.max.max(self.now);
-    }
-}
-
-/// How a file is opened.
-#[derive(Clone, Copy)]
-struct How {
-    directory: bool,
-    makes: bool,
-    cuts: bool,
-    appends: bool,
-}
-
-/// What a handle refers to: a file, or `None` for a directory.
-type Target = Option<usize>;
 
 pub(super) struct Disk<'a> {
     pub(super) program: &'a Program,
@@ -80,14 +38,17 @@ pub(super) struct Disk<'a> {
     pub(super) files: Vec<File>,
     pub(super) named: BTreeMap<Vec<u8>, usize>,
     pub(super) dirs: BTreeSet<Vec<u8>>,
-    pub(super) handles: HashMap<i64, Target>,
+    pub(super) handles: HashMap<i64, Held>,
+    /// Handles that rounds of loops have opened that were not run.
+    pub(super) skipped_handles: u64,
+    opens: u64,
     pub(super) registers: Vec<i64>,
     live: Live,
     /// What of it is the client's own, and what is shared.
     own: Live,
     shared: Live,
     largest: u64,
-    handles_max: usize,
+    handles_max: u64,
     not_made: u64,
     pub(super) steps: u64,
     /// Files that were open for appending.
@@ -104,6 +65,8 @@ impl<'a> Disk<'a> {
             named: BTreeMap::new(),
             dirs: BTreeSet::new(),
             handles: HashMap::new(),
+            skipped_handles: 0,
+            opens: 0,
             registers: vec![0; program.registers.len()],
             live: Live::default(),
             own: Live::default(),
@@ -177,18 +140,12 @@ impl<'a> Disk<'a> {
                 let has = |flag| flags & flag != 0;
                 let directory = has(libc::O_DIRECTORY);
                 let (makes, cuts) = (has(libc::O_CREAT), has(libc::O_TRUNC));
-                self.open(
-                    path,
-                    How { directory, makes, cuts, appends: has(libc::O_APPEND) },
-                    numbers[2],
-                );
+                let appends = has(libc::O_APPEND);
+                self.open(path, How { directory, makes, cuts, appends }, numbers[2]);
             }
             Action::Close { .. } => self.close(numbers[0]),
             Action::Write { .. } => {
-                if numbers[2] > 0 {
-                    let start = self.end_of_appended(numbers[0]).unwrap_or(unsigned(numbers[1]));
-                    self.grow(numbers[0], start.saturating_add(unsigned(numbers[2])));
-                }
+                self.write_at(numbers[0], unsigned(numbers[1]), unsigned(numbers[2]));
             }
             Action::OnPath { .. } | Action::OnPaths { .. } | Action::OnHandle { .. } if !fails => {
                 self.one_call(inst, numbers);
@@ -204,7 +161,7 @@ impl<'a> Disk<'a> {
             Action::Deltree { path } => self.deltree(self.name(path)),
             _ => {}
         }
-        self.handles_max = self.handles_max.max(self.handles.len());
+        self.handles_max = self.handles_max.max(self.handles_open());
     }
 
     /// The numbers of an action by their position on the line.
@@ -276,7 +233,10 @@ impl<'a> Disk<'a> {
         }
         // A handle that is given again is closed first.
         self.close(handle);
-        self.handles.insert(handle, target);
+        self.opens += 1;
+        let opened = self.opens;
+        let held = Held { file: target, position: 0, appends: how.appends, opened };
+        self.handles.insert(handle, held);
     }
 
     /// Whether a path names the same file for all clients of a disk.
@@ -304,7 +264,7 @@ impl<'a> Disk<'a> {
     }
 
     fn close(&mut self, handle: i64) {
-        if let Some(Some(file)) = self.handles.remove(&handle) {
+        if let Some(Held { file: Some(file), .. }) = self.handles.remove(&handle) {
             self.files[file].open -= 1;
             self.release(file);
         }
@@ -313,13 +273,13 @@ impl<'a> Disk<'a> {
     fn close_all(&mut self) {
         let open: Vec<i64> = self.handles.keys().copied().collect();
         open.into_iter().for_each(|handle| self.close(handle));
+        self.skipped_handles = 0;
     }
 
     pub(super) fn grow(&mut self, handle: i64, end: u64) {
-        let Some(Some(file)) = self.handles.get(&handle) else {
+        let Some(&Held { file: Some(file), .. }) = self.handles.get(&handle) else {
             return;
         };
-        let file = *file;
         if end > self.files[file].size {
             self.set_size(file, end);
         }

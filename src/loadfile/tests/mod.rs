@@ -5,10 +5,12 @@ mod cases;
 mod client_txt;
 mod docs;
 mod language;
+mod parameters;
 mod pools;
 mod posix;
 mod repairs;
 mod report;
+mod words;
 
 use super::program::{Action, Program, Segment};
 use super::{Diagnostic, LoadError, Loaded, Options, parse_bytes};

@@ -1,10 +1,12 @@
-//! POSIX ACLs as the kernel stores them, encoded and decoded without libacl; `acl_xattr` reads and
-//! sets them.
+//! POSIX ACLs as the kernel stores them, encoded and decoded without libacl. Floor 0:
+//! `host::acl_xattr` reads and sets them.
 //!
 //! An ACL is the value of an extended attribute, `system.posix_acl_access` or
 //! `system.posix_acl_default`: a 32-bit version, then 8 bytes an entry, all little-endian (tag and
 //! permissions 16 bits each, id 32 bits; include/uapi/linux/posix_acl_xattr.h). The kernel wants the
 //! entries in the order of [`Who`].
+
+pub mod text;
 
 use std::fmt;
 
@@ -12,13 +14,13 @@ use serde::Serialize;
 
 const VERSION: u32 = 2;
 /// Bytes before the entries.
-pub(super) const HEAD: usize = 4;
+pub const HEAD: usize = 4;
 /// Bytes of an entry.
-pub(super) const ENTRY: usize = 8;
+pub const ENTRY: usize = 8;
 /// The id of entries that have none.
 const NO_ID: u32 = u32::MAX;
 /// The most that an extended attribute can hold (XATTR_SIZE_MAX): 8191 entries.
-pub(super) const MOST_BYTES: usize = 64 << 10;
+pub const MOST_BYTES: usize = 64 << 10;
 
 /// Whom an entry is about, in the order in which the kernel keeps and scans entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -84,6 +86,9 @@ pub struct AclEntry {
     /// Read 4, write 2, execute or search 1.
     pub perms: u8,
 }
+
+/// The extended attribute that an access ACL is kept in.
+pub const ACCESS_XATTR: &str = "system.posix_acl_access";
 
 /// As getfacl writes it with `-n`: `user:4000:r-x`.
 impl fmt::Display for AclEntry {
@@ -275,5 +280,4 @@ impl Acl {
 }
 
 #[cfg(test)]
-#[path = "acl_tests.rs"]
 mod tests;
