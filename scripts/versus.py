@@ -142,8 +142,8 @@ def end(process):
             process.wait()
 
 
-def jbodbench(binary, options, dirs, watch=lambda process: None):
-    """Runs jbodbench; its summary rows. `watch` is called with the running process."""
+def jbodbench(binary, options, dirs, watch=lambda process: None, kind="summary"):
+    """Runs jbodbench; its summary rows, or those of another kind. `watch` is called with the running process."""
     with tempfile.TemporaryDirectory(prefix="versus-out-") as directory:
         out, said = os.path.join(directory, "out.csv"), os.path.join(directory, "said")
         command = [str(binary), "run", *map(str, options), "--progress", "none", "--out", out, *dirs]
@@ -158,7 +158,7 @@ def jbodbench(binary, options, dirs, watch=lambda process: None):
         if process.returncode:
             raise Failed(f"jbodbench ended with {process.returncode}:\n{pathlib.Path(said).read_text()[-2000:]}")
         with open(out, newline="") as result:
-            return [row for row in csv.DictReader(result) if row["row"] == "summary"]
+            return [row for row in csv.DictReader(result) if row["row"] == kind]
 
 
 def row_of(rows, op):

@@ -40,9 +40,6 @@ fn without_lines(mut program: Program) -> Program {
     for phase in &mut program.phases {
         phase.line = 0;
     }
-    for reserved in &mut program.reserved {
-        reserved.line = 0;
-    }
     program
 }
 
@@ -68,7 +65,7 @@ fn token() -> impl Strategy<Value = String> {
                  ftruncate fallocate getdents mkdirat unlinkat renameat2 link symlink readlink utimes \
                  chown -1 AT_REMOVEDIR RENAME_NOREPLACE FALLOC_FL_KEEP_SIZE \
                  O_RDWR|O_CREAT O_RDONLY R_OK|W_OK F_OK 0644 Sleep LOOP ENDLOOP REPEAT SLEEP SETSP WAITSP WRITEPATTERN \
-                 RANDOMSTRING PREPARE END PHASE CHOOSE SET a=b ${a} ${(a+1)*2} ${ NT_STATUS_OK * ERROR ENOENT 0x0 \
+                 RANDOMSTRING PREPARE END PHASE CHOOSE SHUFFLE SET a=b ${a} ${(a+1)*2} ${ NT_STATUS_OK * ERROR ENOENT 0x0 \
                  POOL f {f} {f+} {f-}x {f=}/$1 POOL~f~9~/a/f POOL~f~10~/a~rotate rotate \
                  /a /a/$1 \"/client1/b\" /SHARED 0 1 7 0x40 010 -1 *%8 */4%64+1 +4 +child $1 1$1 \
                  \"a[xy]\" 0.5 .25 # \" \\ .. ";
@@ -122,10 +119,17 @@ fn program_text() -> impl Strategy<Value = Vec<String>> {
         1 => (0u32..50).prop_map(|n| vec![format!("SLEEP {n}")]),
     ];
     let block = leaf.prop_recursive(4, 24, 6, |inner| {
-        (1u32..6, proptest::collection::vec(inner, 0..6)).prop_map(|(n, body)| {
-            let mut lines = vec![format!("LOOP {n}")];
-            lines.extend(body.concat());
-            lines.push("ENDLOOP".to_owned());
+        let body = proptest::collection::vec(inner, 0..6);
+        (1u32..6, any::<bool>(), body).prop_map(|(n, shuffles, body)| {
+            let (start, end) = if shuffles { ("SHUFFLE", "END") } else { ("LOOP", "ENDLOOP") };
+            let mut lines = vec![format!("{start} {n}")];
+            // No time belongs to what comes in any order.
+            let untimed = |line: String| match shuffles {
+                true => line.trim_start_matches("1.5 ").to_owned(),
+                false => line,
+            };
+            lines.extend(body.concat().into_iter().map(untimed));
+            lines.push(end.to_owned());
             lines
         })
     });
@@ -144,14 +148,14 @@ fn naive_counts(lines: &[String]) -> BTreeMap<String, u64> {
             *at += 1;
             match words.as_slice() {
                 [] | ["#", ..] | ["SLEEP", ..] => {}
-                ["LOOP", rounds] => {
+                ["LOOP" | "SHUFFLE", rounds] => {
                     let mut body = Vec::new();
                     expand(lines, at, &mut body);
                     for _ in 0..rounds.parse::<u32>().unwrap() {
                         out.extend_from_slice(&body);
                     }
                 }
-                ["ENDLOOP"] => return,
+                ["ENDLOOP" | "END"] => return,
                 ["REPEAT", rounds] => {
                     // The generator puts a comment between.
                     let op = lines[*at + 1].clone();
@@ -218,6 +222,20 @@ proptest! {
     fn printing_and_reading_again_changes_nothing(lines in program_text()) {
         prop_assert!(assert_round_trip(lines.join("\n").as_bytes()));
         prop_assert!(assert_round_trip(lines.join("\r\n").as_bytes()));
+    }
+
+    /// CHOOSE instead of SHUFFLE: another draw, the same text otherwise.
+    #[test]
+    fn printing_groups_and_reading_again_changes_nothing(lines in program_text()) {
+        let text = lines.join("\n").replace("SHUFFLE", "CHOOSE");
+        prop_assert!(assert_round_trip(text.as_bytes()));
+        let program = parse_bytes("t", text.as_bytes(), &STRICT).unwrap().program;
+        let report = check(&program);
+        prop_assert!(report.least_ops <= report.most_ops);
+        if !report.counts_are_means {
+            prop_assert_eq!(report.least_ops, report.most_ops);
+            prop_assert_eq!(report.least_ops, report.total_ops);
+        }
     }
 
     #[test]

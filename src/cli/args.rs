@@ -105,9 +105,8 @@ pub(super) struct RunArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Load")]
 pub(super) struct LoadArgs {
-    /// Loadfiles of dbench 3, 4 or 5, plain or gz, or built-in loads by name: default, small,
-    /// randread, randwrite, seqread, seqwrite, pathwalk, pathwalk-shared-dir, pathwalk-shared-file;
-    /// several are dealt to the clients of each disk
+    /// Loadfiles of dbench 3, 4 or 5, plain or gz, or built-in loads by name, which `jbodbench check
+    /// --list` shows; several are dealt to the clients of each disk
     /// [default: default, which has the mix of dbench's client.txt]
     #[arg(short, long, value_name = "FILE[,FILE]", value_delimiter = ',')]
     pub(super) loadfile: Vec<PathBuf>,
@@ -273,8 +272,10 @@ pub(super) struct SafetyArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  jbodbench check /usr/share/dbench/client.txt")]
 pub(super) struct CheckArgs {
-    /// A file, or a built-in load: default, small, randread, randwrite, seqread, seqwrite, pathwalk,
-    /// pathwalk-shared-dir, pathwalk-shared-file
+    /// List the built-in loads, and what each of them models
+    #[arg(long, conflicts_with = "loadfile")]
+    pub(super) list: bool,
+    /// A file, or a built-in load by name
     #[arg(value_name = "LOADFILE")]
     pub(super) loadfile: Option<PathBuf>,
     /// Other values for what its SET lines name

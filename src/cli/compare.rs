@@ -57,8 +57,8 @@ pub(super) struct CompareArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Question")]
 struct QuestionArgs {
-    /// The headline metric, to be chosen before the run, as ops_per_s, pass_mean_s or
-    /// lat_p99_us:Flush; may be given several times [default: ops_per_s]
+    /// The headline metric, to be chosen before the run, as ops_per_s, pass_mean_s,
+    /// lat_p99_us:Flush or bytes_per_s:phase=read; may be given several times [default: ops_per_s]
     #[arg(long, value_name = "METRIC", value_parser = Metric::parse)]
     metric: Vec<Metric>,
     /// Which way the metric is better [default: rates up, times down]

@@ -21,6 +21,7 @@ Examples:
   jbodbench matrix --vary as=root,nobody --vary mount-acl=on,off --dir-acl 1 /mnt/a -o acl.csv
   jbodbench matrix --preset permission '/mnt/d[1-12]' -o permission.csv
   jbodbench matrix --preset scaling --budget 20m /mnt/a -o scaling.csv
+  jbodbench matrix --preset tiobench /mnt/a -o tiobench.csv
   jbodbench matrix --vary engine=sync,hybrid -t 5s --blocks 6 /mnt/a
   jbodbench matrix --vary fs=ext4,xfs --prepare './mkfs.sh $JB_FS $JB_DISK' /mnt/a -o fs.csv
   jbodbench matrix --vary dir-acl=0,16 --as nobody --profile /mnt/a -o acl.csv
@@ -81,8 +82,9 @@ struct PlanArgs {
     #[arg(long, value_name = "DUR", value_parser = parse_duration,
           conflicts_with_all = ["blocks", "time", "passes"])]
     budget: Option<Duration>,
-    /// What is looked at first: a column of the result, and :OP for one operation
-    #[arg(long, value_name = "COLUMN[:OP]", default_value = "ops_per_s",
+    /// What is looked at first: a column of the result, and :OP for one operation, :phase=NAME for
+    /// one phase of the load
+    #[arg(long, value_name = "COLUMN[:OP][:phase=NAME]", default_value = "ops_per_s",
           value_parser = Metric::parse)]
     metric: Metric,
     /// Changes below this do not matter, in percent
@@ -137,6 +139,9 @@ pub(super) enum MatrixPreset {
     Vfs2010,
     /// More and more CPUs under the same load: speed-up and efficiency
     Scaling,
+    /// The four phases of tiobench with 1, 2, 4 and 8 threads that share their descriptors: rate with
+    /// standard deviation, and latency, of each
+    Tiobench,
 }
 
 impl MatrixArgs {
@@ -192,6 +197,8 @@ fn plan_of(args: &MatrixArgs, matches: &ArgMatches) -> Result<Matrix, String> {
     if let Some(preset) = args.plan.preset {
         matrix_preset::apply(preset, &mut draft, &args.disks);
     }
+    let metric = matrix_preset::metric(args.plan.preset, &draft, matches)
+        .unwrap_or_else(|| args.plan.metric.clone());
     draft.choose_engine()?;
     if let Some(resume) = &args.plan.resume {
         refuse_json(args.result.format)?;
@@ -210,7 +217,7 @@ fn plan_of(args: &MatrixArgs, matches: &ArgMatches) -> Result<Matrix, String> {
         seed,
         hooks,
         idle,
-        metric: args.plan.metric.clone(),
+        metric,
         margin: args.plan.margin,
         kernels,
         profile: args.plan.profile,

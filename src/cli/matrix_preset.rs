@@ -3,6 +3,9 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+
 use super::draft::Draft;
 use super::matrix::MatrixPreset;
 use super::vary;
@@ -10,6 +13,10 @@ use crate::host::disks;
 use crate::host::limits;
 use crate::host::mounts::{MountFacts, mounts};
 use crate::host::noacl;
+use crate::matrix::Metric;
+
+/// The load of the preset of this name.
+const TIOBENCH: &str = "tiobench";
 
 /// Adds a preset to what was said; what was said before holds.
 pub(super) fn apply(preset: MatrixPreset, draft: &mut Draft, disks: &[OsString]) {
@@ -29,7 +36,33 @@ pub(super) fn apply(preset: MatrixPreset, draft: &mut Draft, disks: &[OsString])
             draft.propose("clients", "4");
         }
         MatrixPreset::Scaling => scaling(draft),
+        MatrixPreset::Tiobench => {
+            add(draft, "clients=1,2,4,8");
+            draft.propose("loadfile", TIOBENCH);
+            // As its threads are, which belong to one process.
+            draft.propose("share", "fd");
+            // It writes zeros, once, to files that are not there yet.
+            draft.propose("data", "zero");
+            draft.propose("warmup", "0");
+            if !draft.says("time") {
+                draft.propose("passes", "1");
+            }
+        }
     }
+}
+
+/// What a preset looks at first, unless that was said, or the load is another one.
+pub(super) fn metric(
+    preset: Option<MatrixPreset>,
+    draft: &Draft,
+    matches: &ArgMatches,
+) -> Option<Metric> {
+    let said = matches.value_source("metric") == Some(ValueSource::CommandLine);
+    let its_own = draft.value("loadfile").as_deref() == Some(TIOBENCH);
+    // The phase in which shared descriptors showed in 2005.
+    let column = "bytes_per_s:phase=randread";
+    let applies = preset == Some(MatrixPreset::Tiobench) && its_own && !said;
+    applies.then(|| Metric::parse(column).ok()).flatten()
 }
 
 /// A factor, unless something was said of it.

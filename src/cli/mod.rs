@@ -8,6 +8,7 @@ mod compare;
 mod conditions;
 mod draft;
 mod import;
+mod import_loads;
 mod matrix;
 mod matrix_preset;
 mod preset;

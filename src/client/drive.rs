@@ -11,6 +11,7 @@ use crate::op::OpKind;
 use crate::plan::{Data, Load};
 
 use super::barrier::Barrier;
+use super::groups::Orders;
 use super::handles::Handles;
 use super::judge::{Miss, judge};
 use super::pace::Pace;
@@ -75,6 +76,7 @@ pub struct Client<'a, E: Engine> {
     pub(super) stamps: bool,
     pub(super) stamp: u64,
     pub(super) loops: Vec<u32>,
+    pub(super) orders: Orders,
     /// Instructions left of its turn.
     turn: u32,
     pub(super) now: u64,
@@ -125,6 +127,7 @@ impl<'a, E: Engine> Client<'a, E> {
             error_path: None,
             stamps: setup.load.data == Data::Random,
             loops: Vec::with_capacity(setup.program.loop_depth),
+            orders: Orders::new(setup.program),
             turn: TURN,
             now: 0,
             measuring: false,

@@ -5,12 +5,14 @@
 //! [`pools`] knows which names exist (by [`ring`]), [`handles`] keeps descriptors, [`ops`] are the operations, [`posix`] those that are one call,
 //! [`judge`] compares outcome and expectation, [`pace`] says when an operation starts, [`drive`] is
 //! the loop, [`prepare`] what comes before it, [`control`] what in it is no operation,
-//! [`phase`] the way from phase to phase by [`barrier`], [`some_paths()`] names paths without running it.
+//! [`phase`] the way from phase to phase by [`barrier`], [`groups`] which block comes next,
+//! [`some_paths()`] names paths without running it.
 
 mod barrier;
 mod control;
 mod data;
 mod drive;
+mod groups;
 mod handles;
 mod judge;
 mod ops;

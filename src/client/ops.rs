@@ -72,6 +72,8 @@ impl<E: Engine> Client<'_, E> {
             Action::Pause { .. }
             | Action::LoopStart { .. }
             | Action::LoopEnd { .. }
+            | Action::Enter { .. }
+            | Action::Leave { .. }
             | Action::SetSp { .. }
             | Action::WaitSp { .. }
             | Action::WritePattern { .. }

@@ -1,5 +1,6 @@
 //! The exact calls of each operation, as `strace` shows them of dbench 4 on Debian 12.
 
+mod groups;
 mod names;
 mod pools;
 

@@ -19,7 +19,7 @@ pub(super) fn outliers(a: &Side, b: &Side, metric: &Metric, better: Better) -> V
         return Vec::new();
     }
     let mean = |side: &Side, disk: &str| {
-        let metric = Metric::of(metric.column, &metric.op, disk);
+        let metric = metric.on(disk);
         let logs: Vec<f64> = side.runs.iter().filter_map(|run| run.log(&metric)).collect();
         logs.iter().sum::<f64>() / logs.len() as f64
     };

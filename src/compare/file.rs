@@ -16,8 +16,10 @@ pub(super) fn read(path: &Path) -> Result<Vec<Run>, CompareError> {
     let mut file = ResultFile::open(path)?;
     let mut gathered = Gathered::default();
     while let Some(line) = file.next_line()? {
-        if line.text(Column::Row) == "summary" {
-            gathered.add(line)?;
+        match line.text(Column::Row) {
+            "summary" => gathered.add(line)?,
+            "phase" => gathered.add_phase(line)?,
+            _ => {}
         }
     }
     let mut runs = gathered.runs;
@@ -36,7 +38,7 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn add(&mut self, line: Line<'_>) -> Result<(), ReadError> {
+    fn run(&mut self, line: Line<'_>) -> Result<&mut Run, ReadError> {
         let id = line.text(Column::RunId);
         let index = match self.known.get(id) {
             Some(index) => *index,
@@ -46,14 +48,22 @@ impl Gathered {
                 self.runs.len() - 1
             }
         };
-        let run = &mut self.runs[index];
+        Ok(&mut self.runs[index])
+    }
+
+    /// Takes the row of a phase: the summary rows say the rest of its run.
+    fn add_phase(&mut self, line: Line<'_>) -> Result<(), ReadError> {
+        let key =
+            [Column::Phase, Column::Disk, Column::Op].map(|column| line.text(column).to_owned());
+        let measures = measures_of(line)?;
+        self.run(line)?.phases.insert(key, measures);
+        Ok(())
+    }
+
+    fn add(&mut self, line: Line<'_>) -> Result<(), ReadError> {
+        let measures = measures_of(line)?;
+        let run = self.run(line)?;
         let (disk, op) = (line.text(Column::Disk), line.text(Column::Op));
-        let mut measures = Measures::new();
-        for (slot, column) in Measures::columns() {
-            if let Some(number) = line.number(column)? {
-                measures.set(slot, number);
-            }
-        }
         if op == "all" {
             run.note_status(disk, line.text(Column::Status));
             for column in Column::ALL {
@@ -70,6 +80,16 @@ impl Gathered {
         run.insert(disk, op, measures);
         Ok(())
     }
+}
+
+fn measures_of(line: Line<'_>) -> Result<Measures, ReadError> {
+    let mut measures = Measures::new();
+    for (slot, column) in Measures::columns() {
+        if let Some(number) = line.number(column)? {
+            measures.set(slot, number);
+        }
+    }
+    Ok(measures)
 }
 
 fn new_run(line: Line<'_>) -> Result<Run, ReadError> {

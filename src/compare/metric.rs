@@ -14,6 +14,8 @@ pub struct Metric {
     pub op: String,
     /// Label of a disk, `all`, or `*` for each of them.
     pub disk: String,
+    /// A phase of the load; empty for the whole.
+    pub phase: String,
 }
 
 impl Metric {
@@ -26,10 +28,23 @@ impl Metric {
     /// A column of a disk and an operation.
     #[must_use]
     pub fn of(column: Column, op: &str, disk: &str) -> Self {
-        Self { column, op: op.to_owned(), disk: disk.to_owned() }
+        Self { column, op: op.to_owned(), disk: disk.to_owned(), phase: String::new() }
     }
 
-    /// Reads `COLUMN`, `COLUMN:Flush`, `COLUMN{op=Flush}` or `COLUMN{op=Flush,disk=/mnt/a}`.
+    /// The same of another disk.
+    #[must_use]
+    pub(super) fn on(&self, disk: &str) -> Self {
+        Self { disk: disk.to_owned(), ..self.clone() }
+    }
+
+    /// Its column, and the phase where it is of one: `bytes_per_s:phase=read`.
+    pub(super) fn column_text(&self) -> String {
+        let name = self.column.name();
+        if self.phase.is_empty() { name.into() } else { format!("{name}:phase={}", self.phase) }
+    }
+
+    /// Reads `COLUMN`, `COLUMN:Flush`, `COLUMN:phase=read`, or `COLUMN{op=Flush,disk=/mnt/a}` with any of
+    /// `op`, `disk` and `phase` in the braces.
     ///
     /// # Errors
     /// When there is no such column, or it is no measure, or the braces hold something else.
@@ -42,12 +57,22 @@ impl Metric {
             }
         };
         let (name, op) = name.split_once(':').unwrap_or((name, "all"));
+        let (op, phase) = match op.split_once("phase=") {
+            None => (op, ""),
+            Some(("", phase)) => ("all", phase),
+            Some((op, phase)) => (op.strip_suffix(':').unwrap_or(op), phase),
+        };
         let mut metric = Self::of(measure(name)?, op, "all");
+        metric.phase = phase.to_owned();
         for part in inside.split(',').filter(|part| !part.trim().is_empty()) {
             match part.split_once('=').map(|(key, value)| (key.trim(), value.trim())) {
                 Some(("op", op)) => metric.op = op.to_owned(),
                 Some(("disk", disk)) => metric.disk = disk.to_owned(),
-                _ => return Err(format!("\"{part}\" in braces: op=WORD or disk=LABEL is wanted")),
+                Some(("phase", phase)) => metric.phase = phase.to_owned(),
+                _ => {
+                    let wanted = "op=WORD, disk=LABEL or phase=NAME";
+                    return Err(format!("\"{part}\" in braces: {wanted} is wanted"));
+                }
             }
         }
         Ok(metric)
@@ -57,8 +82,8 @@ impl Metric {
     #[must_use]
     pub fn better(&self) -> Better {
         let name = self.column.name();
-        let work = ["ops", "bytes", "passes", "walk_rcu"];
-        if name.ends_with("_per_s") || work.contains(&name) {
+        let work = ["ops", "bytes", "passes", "walk_rcu", "repeats"];
+        if name.ends_with("_per_s") || name.ends_with("_per_s_mean") || work.contains(&name) {
             Better::Higher
         } else {
             Better::Lower
@@ -69,12 +94,11 @@ impl Metric {
 impl fmt::Display for Metric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.column.name())?;
-        match (self.op.as_str(), self.disk.as_str()) {
-            ("all", "all") => Ok(()),
-            (op, "all") => write!(f, "{{op={op}}}"),
-            ("all", disk) => write!(f, "{{disk={disk}}}"),
-            (op, disk) => write!(f, "{{op={op},disk={disk}}}"),
-        }
+        let parts =
+            [("op", &self.op, "all"), ("disk", &self.disk, "all"), ("phase", &self.phase, "")];
+        let said = parts.iter().filter(|(_, value, usual)| value != usual);
+        let said: Vec<String> = said.map(|(key, value, _)| format!("{key}={value}")).collect();
+        if said.is_empty() { Ok(()) } else { write!(f, "{{{}}}", said.join(",")) }
     }
 }
 
@@ -109,6 +133,13 @@ mod tests {
         assert_eq!(metric.to_string(), "ops_per_s{op=Close,disk=/mnt/a}");
         assert_eq!(metric.better(), Better::Higher);
         assert_eq!(Metric::parse("pass_mean_s").unwrap().to_string(), "pass_mean_s");
+        let metric = Metric::parse("bytes_per_s_mean:phase=read").unwrap();
+        assert_eq!(metric.to_string(), "bytes_per_s_mean{phase=read}");
+        assert_eq!(metric.better(), Better::Higher);
+        assert_eq!(
+            Metric::parse("lat_max_us:ReadX:phase=a"),
+            Metric::parse("lat_max_us{op=ReadX,phase=a}")
+        );
         assert_eq!(Metric::parse("lat_p50_us:Close"), Metric::parse("lat_p50_us{op=Close}"));
     }
 
@@ -119,7 +150,7 @@ mod tests {
             ("kernel", "no measured number"),
             ("status", "no measured number"),
             ("ops_per_s{op=Close", "no }"),
-            ("ops_per_s{cell=a}", "op=WORD or disk=LABEL"),
+            ("ops_per_s{cell=a}", "op=WORD, disk=LABEL or phase=NAME"),
         ] {
             let error = Metric::parse(text).unwrap_err();
             assert!(error.contains(said), "{text}: {error}");

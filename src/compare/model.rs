@@ -57,6 +57,8 @@ pub(super) struct Run {
     /// does not have. Empty text is a value: "not set".
     pub(super) values: BTreeMap<Column, BTreeSet<String>>,
     pub(super) rows: HashMap<(String, String), Measures>,
+    /// Rows of phases, by phase, disk and operation.
+    pub(super) phases: HashMap<[String; 3], Measures>,
 }
 
 impl Run {
@@ -82,7 +84,11 @@ impl Run {
 
     /// The number that a metric names.
     pub(super) fn value(&self, metric: &Metric) -> Option<f64> {
-        self.rows.get(&(metric.disk.clone(), metric.op.clone()))?.get(metric.column)
+        let (disk, op) = (metric.disk.clone(), metric.op.clone());
+        if !metric.phase.is_empty() {
+            return self.phases.get(&[metric.phase.clone(), disk, op])?.get(metric.column);
+        }
+        self.rows.get(&(disk, op))?.get(metric.column)
     }
 
     /// Its logarithm, where it has one.

@@ -53,7 +53,7 @@ impl Pair<'_> {
             b: self.b_name.to_owned(),
             cell: self.cell.clone(),
             effect: String::new(),
-            metric: metric.column.name().to_owned(),
+            metric: metric.column_text(),
             disk: disk.to_owned(),
             op: metric.op.clone(),
             better,
@@ -83,8 +83,7 @@ impl Pair<'_> {
             return drafts;
         }
         for (metric, better) in headline.iter().filter(|(metric, _)| metric.disk == "all") {
-            let each: Vec<Metric> =
-                disks.iter().map(|disk| Metric::of(metric.column, &metric.op, disk)).collect();
+            let each: Vec<Metric> = disks.iter().map(|disk| metric.on(disk)).collect();
             drafts.extend(each.iter().filter_map(|metric| self.draft(metric, *better)));
             let mean = |run: &Run| {
                 let logs: Option<Vec<f64>> = each.iter().map(|metric| run.log(metric)).collect();

@@ -71,28 +71,12 @@ pub enum Node {
     Pool(u32),
     /// `PHASE name`: index in [`Ast::phases`].
     Phase(u32),
-    /// A reserved word.
-    Reserved(Reserved),
-}
-
-/// A reserved line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reserved {
-    /// `CHOOSE weight`, up to its END.
+    /// `CHOOSE weight`, up to its [`Node::EndBlock`].
     Choose(u32),
-    /// `END` of a CHOOSE.
-    End,
-}
-
-impl Reserved {
-    /// The word that starts the line.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Choose(_) => "CHOOSE",
-            Self::End => "END",
-        }
-    }
+    /// `SHUFFLE runs`, up to its [`Node::EndBlock`].
+    Shuffle(u32),
+    /// The END of a CHOOSE or SHUFFLE.
+    EndBlock,
 }
 
 /// An operation's line.

@@ -6,11 +6,11 @@ use sha2::{Digest, Sha256};
 
 use super::ast::{Ast, Line, Node, Op, Special};
 use super::bounds::{self, Slots};
+use super::group::{self, Kind};
 use super::parser::has_time;
 use super::phase;
 use super::program::{
     Action, Expect, Expr, ExprId, HandleRef, Inst, Operand, OperandKind, Pc, Program, Register,
-    Reserved,
 };
 use crate::op::argument::Role;
 use crate::op::{Data, OpKind};
@@ -27,8 +27,17 @@ pub(super) fn compile(ast: Ast, name: &str) -> Program {
     let insts = std::mem::take(&mut compiler.insts).into_boxed_slice();
     let times = compiler.timed.then(|| std::mem::take(&mut compiler.times).into());
     let phases = phase::phases(&ast, &insts);
-    let Compiler { handles, registers, exprs, start, reserved, depth, max_write, max_read, .. } =
-        compiler;
+    let Compiler {
+        handles,
+        registers,
+        exprs,
+        start,
+        groups,
+        depth,
+        max_write,
+        max_read,
+        ..
+    } = compiler;
     Program {
         name: name.to_owned(),
         sha256,
@@ -43,7 +52,7 @@ pub(super) fn compile(ast: Ast, name: &str) -> Program {
         max_write,
         max_read,
         shared: ast.shared,
-        reserved: reserved.into(),
+        groups: groups.into_groups().into(),
         phases,
         paths: ast.names.specs.into(),
         segments: ast.names.segments.into(),
@@ -88,7 +97,7 @@ struct Compiler<'a> {
     timed: bool,
     /// Where a pass starts: behind the PREPARE.
     start: Pc,
-    reserved: Vec<Reserved>,
+    groups: group::Builder,
     /// Starts of the loops that are open.
     open: Vec<usize>,
     depth: usize,
@@ -112,7 +121,7 @@ impl<'a> Compiler<'a> {
             times: Vec::with_capacity(if timed { ast.lines.len() } else { 0 }),
             timed,
             start: Pc(0),
-            reserved: Vec::new(),
+            groups: group::Builder::default(),
             open: Vec::new(),
             depth: 0,
             repeat: None,
@@ -123,6 +132,31 @@ impl<'a> Compiler<'a> {
 
     #[inline]
     fn line(&mut self, line: &Line) {
+        match line.node {
+            Node::Choose(weight) => self.block_start(Kind::Choose, weight, line),
+            Node::Shuffle(runs) => self.block_start(Kind::Shuffle, runs, line),
+            Node::EndBlock => self.block_end(line),
+            _ => {
+                self.groups.between();
+                self.plain(line);
+            }
+        }
+    }
+
+    fn block_start(&mut self, kind: Kind, weight: u32, line: &Line) {
+        if let Some(enter) = self.groups.start(kind, weight, self.insts.len()) {
+            self.emit(control(enter, line.number), line.time);
+        }
+    }
+
+    fn block_end(&mut self, line: &Line) {
+        if let Some(leave) = self.groups.end(self.insts.len()) {
+            self.emit(control(leave, line.number), line.time);
+        }
+    }
+
+    #[inline]
+    fn plain(&mut self, line: &Line) {
         let action = match line.node {
             Node::Op(op) => {
                 let action = self.action(&op);
@@ -147,14 +181,13 @@ impl<'a> Compiler<'a> {
             Node::WritePattern(pattern) => Action::WritePattern { pattern },
             Node::RandomString(slot, template) => Action::RandomString { slot, template },
             Node::Phase(phase) => Action::Phase { phase: phase as u16 }, // 1,000 at most
-            Node::Prepare | Node::Pool(_) => return,
+            Node::Prepare
+            | Node::Pool(_)
+            | Node::Choose(_)
+            | Node::Shuffle(_)
+            | Node::EndBlock => return,
             Node::EndPrepare => {
                 self.start = Pc(self.insts.len() as u32);
-                return;
-            }
-            Node::Reserved(reserved) => {
-                let entry = Reserved { word: reserved.word(), line: line.number };
-                self.reserved.push(entry);
                 return;
             }
         };

@@ -20,6 +20,7 @@ mod dialect;
 mod directive;
 pub mod error;
 pub mod granule;
+pub mod group;
 mod lexer;
 mod names;
 mod number;

@@ -143,6 +143,8 @@ impl Action {
             | Self::LoopEnd { .. }
             | Self::SetSp { .. }
             | Self::Phase { .. }
+            | Self::Enter { .. }
+            | Self::Leave { .. }
             | Self::WaitSp { .. }
             | Self::WritePattern { .. }
             | Self::RandomString { .. } => [None, None],

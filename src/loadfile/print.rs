@@ -5,7 +5,7 @@
 //! tells whether two results come from the same load. It is made in pieces, since the text of a
 //! long loadfile need not be in memory.
 
-use super::ast::{Ast, Line, Node, Op, Reserved, Special};
+use super::ast::{Ast, Line, Node, Op, Special};
 use super::parser::has_time;
 use super::pool::{Order, Pool};
 use super::program::{Expect, Mod, Operand, OperandKind, PathId, Piece, Segment};
@@ -123,7 +123,9 @@ impl Printer<'_> {
                 self.text("PHASE ");
                 self.text(&self.ast.phases[index as usize]);
             }
-            Node::Reserved(reserved) => self.reserved(reserved),
+            Node::Choose(weight) => self.counted("CHOOSE", weight),
+            Node::Shuffle(runs) => self.counted("SHUFFLE", runs),
+            Node::EndBlock => self.text("END"),
         }
         self.out.push(b'\n');
     }
@@ -244,13 +246,6 @@ impl Printer<'_> {
         self.text(" \"");
         self.ast.spell(self.ast.names.range(pool.first, pool.segments), &mut self.out);
         self.text(if pool.order == Order::Rotate { "\" rotate" } else { "\"" });
-    }
-
-    fn reserved(&mut self, reserved: Reserved) {
-        match reserved {
-            Reserved::End => self.text(reserved.word()),
-            Reserved::Choose(weight) => self.counted(reserved.word(), weight),
-        }
     }
 
     fn unsigned(&mut self, mut value: u64) {

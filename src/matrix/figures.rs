@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Metric;
-use super::metric::Values;
+use super::metric::{PHASE, Values, in_phase};
 use crate::output::{Column, Row};
 
 /// Figures of runs.
@@ -13,6 +13,8 @@ pub(super) struct Figures {
     cells: usize,
     /// By block, from 1, and cell.
     runs: BTreeMap<(u64, usize), Run>,
+    /// Phases of the load, in its order.
+    phases: Vec<String>,
     /// How callers stood to directories, by cell.
     relations: BTreeMap<usize, BTreeSet<String>>,
 }
@@ -21,6 +23,8 @@ pub(super) struct Figures {
 struct Run {
     /// By disk, and by operation: the worker keeps all runs of a shelf while it measures.
     values: BTreeMap<String, BTreeMap<String, Values>>,
+    /// Of all disks together, by phase and operation.
+    phases: BTreeMap<(String, String), Values>,
     failed: bool,
 }
 
@@ -35,7 +39,7 @@ impl Figures {
         Self { cells, ..Self::default() }
     }
 
-    /// Takes a summary row of a run, by its cells' texts.
+    /// Takes a summary row of a run, or that of a phase, by its cells' texts.
     pub(super) fn take<'t>(
         &mut self,
         block: u64,
@@ -45,10 +49,18 @@ impl Figures {
         let run = self.runs.entry((block, cell)).or_default();
         let flags = text(Column::Flags);
         run.failed |= flags.split(' ').any(|flag| matches!(flag, "failed" | "interrupted"));
-        let (disk, op) = (text(Column::Disk), text(Column::Op));
+        let (disk, op, phase) = (text(Column::Disk), text(Column::Op), text(Column::Phase));
         if disk == "all" {
+            if !phase.is_empty() {
+                if !self.phases.iter().any(|known| *known == phase) {
+                    self.phases.push(phase.clone().into_owned());
+                }
+                let key = (phase.into_owned(), op.into_owned());
+                run.phases.insert(key, Metric::values(&text));
+            }
             return;
         }
+        let op = if phase.is_empty() { op.into_owned() } else { in_phase(&op, &phase) };
         let relation = text(Column::Relation);
         // Where nobody asked for a user or an owner it explains nothing.
         let asked = !text(Column::Cred).is_empty() || !text(Column::DirOwner).is_empty();
@@ -57,14 +69,14 @@ impl Figures {
         }
         let values = Metric::values(text);
         if values.iter().any(|value| !value.is_nan()) {
-            run.values.entry(disk.into_owned()).or_default().insert(op.into_owned(), values);
+            run.values.entry(disk.into_owned()).or_default().insert(op, values);
         }
     }
 
     /// The same from a row of this try.
     pub(super) fn take_rows(&mut self, block: u64, cell: usize, rows: &[Row]) {
         for row in rows {
-            if row.get(Column::Row).csv() == "summary" {
+            if is_taken(&row.get(Column::Row).csv()) {
                 self.take(block, cell, |column| row.get(column).csv());
             }
         }
@@ -120,6 +132,26 @@ impl Figures {
         self.disks().into_iter().filter_map(|disk| Some((disk, mean(disk)?))).collect()
     }
 
+    /// Phases of the load, in its order.
+    pub(super) fn phases(&self) -> &[String] {
+        &self.phases
+    }
+
+    /// What an operation (or `all`) in a phase came to in each usable run of a cell, all disks
+    /// together.
+    pub(super) fn of_phase(&self, cell: usize, phase: &str, op: &str) -> Vec<&Values> {
+        let key = (phase.to_owned(), op.to_owned());
+        let runs = self.runs.iter().filter(|((_, of), run)| *of == cell && !run.failed);
+        runs.filter_map(|(_, run)| run.phases.get(&key)).collect()
+    }
+
+    /// The operations of a phase.
+    pub(super) fn ops_of_phase(&self, phase: &str) -> BTreeSet<&str> {
+        let keys = self.runs.values().flat_map(|run| run.phases.keys());
+        let ops = keys.filter(|(of, op)| of == phase && op != "all");
+        ops.map(|(_, op)| op.as_str()).collect()
+    }
+
     /// Number of disks whose figures count.
     pub(super) fn disk_count(&self) -> usize {
         self.disks().len()
@@ -128,7 +160,8 @@ impl Figures {
     /// Operations that were measured anywhere.
     pub(super) fn ops(&self) -> BTreeSet<&str> {
         let disks = self.runs.values().flat_map(|run| run.values.values());
-        disks.flat_map(BTreeMap::keys).map(String::as_str).filter(|op| *op != "all").collect()
+        let ops = disks.flat_map(BTreeMap::keys).map(String::as_str);
+        ops.filter(|op| *op != "all" && !op.contains(PHASE)).collect()
     }
 
     /// How the caller stood to the directories in a cell, if that was looked at: `other`.
@@ -136,6 +169,11 @@ impl Figures {
         let words: Vec<&str> = self.relations.get(&cell)?.iter().map(String::as_str).collect();
         Some(words.join("/"))
     }
+}
+
+/// Kinds of rows that hold figures of a run.
+pub(super) fn is_taken(kind: &str) -> bool {
+    matches!(kind, "summary" | "phase")
 }
 
 #[cfg(test)]

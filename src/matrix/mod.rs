@@ -13,6 +13,7 @@ mod figures;
 mod job;
 mod metric;
 mod order;
+mod phases;
 mod plan;
 mod profile;
 mod resume;

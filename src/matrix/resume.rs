@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use super::boots::{Boot, boots};
-use super::figures::Figures;
+use super::figures::{Figures, is_taken};
 use super::plan::Matrix;
 use crate::host::facts::HostFacts;
 use crate::output::Column;
@@ -212,14 +212,18 @@ fn differences(own: &[&Line], expected: &Expected<'_>) -> Vec<String> {
         .collect()
 }
 
-/// Block and cell of each summary row.
-fn summaries<'l>(own: &[&'l Line], matrix: &Matrix) -> Vec<(&'l Line, u64, usize)> {
+/// Block and cell of each row of some kinds.
+fn placed<'l>(
+    own: &[&'l Line],
+    matrix: &Matrix,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Vec<(&'l Line, u64, usize)> {
     let cells: BTreeMap<&str, usize> =
         matrix.cells.iter().enumerate().map(|(index, cell)| (cell.name.as_str(), index)).collect();
     let place = |line: &&'l Line| {
         let block = line.text(Column::Block).parse().ok()?;
         let cell = cells.get(line.text(Column::Cell))?;
-        (line.text(Column::Row) == "summary").then_some((*line, block, *cell))
+        is_wanted(line.text(Column::Row)).then_some((*line, block, *cell))
     };
     own.iter().filter_map(place).collect()
 }
@@ -229,7 +233,7 @@ fn summaries<'l>(own: &[&'l Line], matrix: &Matrix) -> Vec<(&'l Line, u64, usize
 fn whole_blocks(own: &[&Line], matrix: &Matrix) -> u64 {
     let is = |line: &Line, column, word| line.text(column) == word;
     let mut done: BTreeSet<(u64, usize)> = BTreeSet::new();
-    for (line, block, cell) in summaries(own, matrix) {
+    for (line, block, cell) in placed(own, matrix, |kind| kind == "summary") {
         let last = is(line, Column::Disk, "all") && is(line, Column::Op, "all");
         let cut = line.text(Column::Flags).split(' ').any(|flag| flag == "interrupted")
             || is(line, Column::Status, "interrupted");
@@ -244,7 +248,7 @@ fn whole_blocks(own: &[&Line], matrix: &Matrix) -> u64 {
 /// What these blocks measured.
 fn figures_of(own: &[&Line], matrix: &Matrix, blocks: RangeInclusive<u64>) -> Figures {
     let mut figures = Figures::new(matrix.cells.len());
-    for (line, block, cell) in summaries(own, matrix) {
+    for (line, block, cell) in placed(own, matrix, is_taken) {
         if blocks.contains(&block) {
             figures.take(block, cell, |column| line.text(column).into());
         }

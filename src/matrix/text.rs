@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::effects::{ALPHA, Effect, Kind};
 use super::figures::Figures;
+use super::phases::phase_table;
 use super::plan::Matrix;
 use crate::output::{lined_up, shorten};
 use crate::stats::{Verdict, Why, percent, resolvable};
@@ -104,6 +105,7 @@ pub(super) fn end_text(
         if disks == 1 { String::new() } else { format!(", geometric mean of {disks} disks") };
     let mut out = format!("{blocks} whole blocks, {}{mean}\n\n", matrix.metric);
     out.push_str(&cell_table(matrix, figures, color));
+    out.push_str(&phase_table(matrix, figures, color));
     for line in odd_disks(matrix, figures) {
         let _ = writeln!(out, "{line}");
     }

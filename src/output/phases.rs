@@ -72,9 +72,9 @@ mod tests {
         let never = PhaseLine { name: "never".into(), totals: PhaseTotals::new(&ops) };
         let table = phase_table(&[PhaseLine { name: "write".into(), totals }, never], false);
         let expected = "\
-phase  repeats   time  ops/s    sd  MB/s    sd    mean     p99     max  waited
-write        2  750ms    150  70.7   150  70.7  2.00ms       -  2.00ms   200ms
-never        0      -      -     -     -     -       -       -       -       -
+phase  repeats   time  ops/s    sd  MB/s    sd    mean  p99     max  waited
+write        2  750ms    150  70.7   150  70.7  2.00ms    -  2.00ms   200ms
+never        0      -      -     -     -     -       -    -       -       -
 ";
         assert_eq!(table, expected);
     }

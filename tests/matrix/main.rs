@@ -11,6 +11,7 @@ mod effects;
 mod idle;
 mod kernels;
 mod order;
+mod phases;
 mod plan;
 mod profile;
 mod resume;

@@ -59,7 +59,9 @@ fn an_unknown_name_lists_those_that_exist() {
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let (help, check_help) = (words(&help), words(&check_help));
     for load in jbodbench::loadfile::builtin::BUILTINS {
-        let is = |word: &String| word.trim_end_matches([',', ';']) == load.name;
+        // Those of public reports are in docs/loads.md, the help says so once.
+        let name = if load.name.starts_with("public/") { "public/NAME" } else { load.name };
+        let is = |word: &String| word.trim_end_matches([',', ';']) == name;
         assert!(
             help.iter().any(is) && check_help.iter().any(is),
             "{} is not in the help",

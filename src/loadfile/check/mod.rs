@@ -2,8 +2,8 @@
 //!
 //! Counts come from arithmetic: an instruction counts as often as the loops around it say. Sizes
 //! and handles come from a simulation that runs few rounds of each loop (module `simulate`). Random
-//! numbers take their largest value, a random name counts as one name: with them, sizes are
-//! estimates, and the report says so.
+//! numbers take their largest value, a random name counts as one name, blocks of CHOOSE and SHUFFLE
+//! all run in the order of their lines: with them, sizes are estimates, and the report says so.
 
 mod count;
 mod drawn;
@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use super::bounds::{self, Slots};
 use super::parameters::Parameter;
-use super::program::{Action, Expr, Operand, OperandKind, Program, Wild};
+use super::program::{Action, Expr, Kind, Operand, OperandKind, Program, Wild};
 use crate::op::OpKind;
 
 /// What one pass of one client does.
@@ -31,6 +31,12 @@ pub struct Report {
     pub program_sha256: String,
     /// Operations of a pass, loops multiplied out.
     pub total_ops: u64,
+    /// Whether counts and bytes are means over many passes, since CHOOSE draws.
+    pub counts_are_means: bool,
+    /// Fewest operations of a pass; the same as `total_ops` unless CHOOSE draws.
+    pub least_ops: u64,
+    /// Most operations of a pass.
+    pub most_ops: u64,
     /// The same by operation, in the order of [`OpKind::ALL`], without those that do not occur.
     pub ops: Vec<OpCount>,
     /// Bytes that reads ask for.
@@ -48,7 +54,7 @@ pub struct Report {
     pub live_bytes_end: u64,
     /// Largest file in bytes.
     pub largest_file_bytes: u64,
-    /// Whether the sizes above are estimates, since numbers or names are random.
+    /// Whether the sizes above are estimates, since numbers, names or blocks are random.
     pub estimated: bool,
     /// Most handles open at one time.
     pub open_handles_max: u64,
@@ -82,8 +88,6 @@ pub struct Report {
     pub parameters: Vec<Parameter>,
     /// What each phase does; empty without PHASE.
     pub phases: Vec<PhaseCount>,
-    /// Reserved words that keep it from being run.
-    pub reserved: Vec<&'static str>,
 }
 
 /// How often an operation occurs.
@@ -131,15 +135,10 @@ pub fn check(program: &Program) -> Report {
     simulate::simulate(program, &maxima, &mut report);
     report.deepest_path = deepest(program);
     report.features = features(program);
-    let words = program.reserved.iter().map(|reserved| reserved.word);
-    report.reserved = words.fold(Vec::new(), |mut all, word| {
-        if !all.contains(&word) {
-            all.push(word);
-        }
-        all
-    });
-    report.estimated =
-        report.features.iter().any(|f| ["random numbers", "RANDOMSTRING", "POOL"].contains(f));
+    report.estimated = report
+        .features
+        .iter()
+        .any(|f| ["random numbers", "RANDOMSTRING", "POOL", "CHOOSE", "SHUFFLE"].contains(f));
     report
 }
 
@@ -237,6 +236,8 @@ fn features(program: &Program) -> Vec<&'static str> {
         ("timestamps", program.times.is_some()),
         ("loops", program.loop_depth > 0),
         ("nested loops", program.loop_depth > 1),
+        ("CHOOSE", program.groups.iter().any(|group| group.kind == Kind::Choose)),
+        ("SHUFFLE", program.groups.iter().any(|group| group.kind == Kind::Shuffle)),
         ("pauses", has(|a| matches!(a, Action::Pause { .. }))),
         ("SETSP/WAITSP", has(|a| matches!(a, Action::SetSp { .. } | Action::WaitSp { .. }))),
         ("WRITEPATTERN", has(|a| matches!(a, Action::WritePattern { .. }))),

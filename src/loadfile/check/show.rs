@@ -8,7 +8,15 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}  sha256 {}", self.loadfile, self.program_sha256)?;
         writeln!(f, "one pass of one client:")?;
-        field(f, "operations", self.total_ops)?;
+        if self.counts_are_means {
+            let text = format!(
+                "{} in the mean of many passes, as all counts and bytes here; {} to {} in one",
+                self.total_ops, self.least_ops, self.most_ops
+            );
+            field(f, "operations", text)?;
+        } else {
+            field(f, "operations", self.total_ops)?;
+        }
         field(f, "written", bytes(self.write_bytes))?;
         field(f, "read", bytes(self.read_bytes))?;
         sizes(self, f)?;
@@ -65,9 +73,6 @@ impl fmt::Display for Report {
         }
         if !self.features.is_empty() {
             field(f, "uses", self.features.join(", "))?;
-        }
-        if !self.reserved.is_empty() {
-            field(f, "cannot be run yet", self.reserved.join(", "))?;
         }
         writeln!(
             f,

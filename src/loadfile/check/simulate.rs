@@ -9,7 +9,8 @@ use super::held::{File, Held, How, Live};
 use super::{Maxima, Report, render};
 use crate::loadfile::names::{SHARED, is_below};
 use crate::loadfile::program::{
-    Action, Expect, Expr, HandleRef, Inst, Operand, OperandKind, PathId, Program, Segment,
+    Action, Expect, Expr, Group, HandleRef, Inst, Kind, Operand, OperandKind, PathId, Program,
+    Segment,
 };
 
 /// Simulates a PREPARE and one pass, and writes what it found to `report`.
@@ -85,14 +86,26 @@ impl<'a> Disk<'a> {
         while pc < end {
             let inst = &program.insts[pc];
             self.steps += 1;
-            if let Action::LoopStart { count, end } = inst.action {
-                self.rounds(count, pc + 1, end.0 as usize);
-                pc = end.0 as usize;
-            } else {
-                self.step(inst);
+            match inst.action {
+                Action::LoopStart { count, end } => {
+                    self.rounds(count, pc + 1, end.0 as usize);
+                    pc = end.0 as usize;
+                }
+                Action::Enter { group } => pc = self.blocks(&program.groups[group as usize]),
+                _ => self.step(inst),
             }
             pc += 1;
         }
+    }
+
+    /// All blocks of a group in the order of their lines, also of a CHOOSE: each makes its files as
+    /// large as it can. Returns the last instruction.
+    fn blocks(&mut self, group: &Group) -> usize {
+        for block in &group.blocks {
+            let rounds = if group.kind == Kind::Shuffle { block.weight } else { 1 };
+            self.rounds(rounds, block.start.0 as usize, block.end.0 as usize);
+        }
+        group.end.0 as usize - 1
     }
 
     fn value(&self, operand: Operand) -> i64 {

@@ -22,6 +22,7 @@ fn every_word_is_documented() {
         "END",
         "PHASE",
         "CHOOSE",
+        "SHUFFLE",
         "POOL",
         "SHARED",
         "SET",

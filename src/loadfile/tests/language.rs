@@ -1,6 +1,6 @@
 //! What the language means, beyond the repairs.
 
-use super::super::program::{Action, Expect, HandleRef, Reserved, Wild};
+use super::super::program::{Action, Expect, HandleRef, Wild};
 use super::super::{Source, parse_tree};
 use super::*;
 
@@ -141,22 +141,6 @@ fn prepare_is_no_part_of_a_pass() {
 }
 
 #[test]
-fn reserved_words_are_kept_for_later() {
-    let program = good(
-        "SET size=4k\nMkdir /d *\n\n\n\nCHOOSE 3\nMkdir /SHARED/x *\nEND\n\
-         Mkdir /SHAREDx *\n",
-    );
-    let mut reserved: Vec<_> = program.reserved.iter().map(|r| (r.line, r.word)).collect();
-    reserved.sort_unstable();
-    let expected = [(6, "CHOOSE"), (8, "END")];
-    assert_eq!(reserved, expected);
-    assert!(program.reserved.contains(&Reserved { word: "CHOOSE", line: 6 }));
-    for line in ["CHOOSE 0"] {
-        assert_eq!(bad(&format!("Flush 1 *\n{line}\n"))[0].line, 2, "{line}");
-    }
-}
-
-#[test]
 fn other_dialects_are_named_once() {
     for (line, name) in [
         ("SMBwrite REQUEST fid 7", "dbench 1"),
@@ -180,7 +164,7 @@ fn other_dialects_are_named_once() {
     }
     // A file that is ours otherwise: the line is wrong, not the dialect.
     assert!(bad("Flush 1 *\nClose 12115\n")[0].message.contains("status"));
-    assert!(bad("Flush 1 *\nWrites 1 0 5 *\n")[0].expected.contains("--lenient"));
+    assert!(bad("Flush 1 *\nChkpath \"/a\" *\n")[0].expected.contains("--lenient"));
     assert!(bad("loop 5\nFlush 1 *\n")[0].expected.contains("capitals"));
 }
 

@@ -4,6 +4,7 @@
 mod cases;
 mod client_txt;
 mod docs;
+mod groups;
 mod language;
 mod parameters;
 mod pools;
@@ -49,6 +50,8 @@ fn words(program: &Program) -> Vec<&'static str> {
         (Some(kind), _) => kind.word(),
         (None, Action::LoopStart { .. }) => "LOOP",
         (None, Action::LoopEnd { .. }) => "ENDLOOP",
+        (None, Action::Enter { .. }) => "<",
+        (None, Action::Leave { .. }) => ">",
         (None, Action::Pause { .. }) => "Sleep",
         (None, Action::SetSp { .. }) => "SETSP",
         (None, Action::WaitSp { .. }) => "WAITSP",
