@@ -124,7 +124,7 @@ op_kinds! {
     Ftruncate = Word::new("ftruncate", &[], &[HANDLE, LENGTH]).is(CallKind::Ftruncate),
     /// Give a range of a handle its blocks, or take them.
     Fallocate = Word::new("fallocate", &[], ALLOCATE).is(CallKind::Fallocate),
-    /// Set the position of a handle, which only `getdents` looks at.
+    /// Set the position of a handle.
     Lseek = Word::new("lseek", &[], &[HANDLE, OFFSET]).is(CallKind::Lseek),
     /// Read the next entries of a directory's handle.
     Getdents = Word::new("getdents", &[], &[HANDLE]).is(CallKind::Getdents),

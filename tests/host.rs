@@ -157,7 +157,7 @@ fn immutable_files_are_named() {
     let report = report.unwrap();
     assert_eq!((report.removed, report.failed), (1, 1));
     let failure = report.first_failure.unwrap();
-    assert!(failure.to_string().contains("lsattr"), "{failure}");
+    assert!(failure.to_string().contains("it is immutable: chattr -i"), "{failure}");
     assert_eq!((failure.path, failure.errno), (file, Errno::PERM));
     assert_eq!(remove_tree(&fs.path(), &name, dev, ino).unwrap().failed, 0);
 }

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, Cursor};
 use std::path::Path;
 use std::process::Command;
 
-use common::{or_skip, run, skip};
+use common::{LoopFs, TmpFs, or_skip, run, skip};
 use jbodbench::import::{ImportError, Report, Source, Wish, import};
 use jbodbench::loadfile::{Options, parse_bytes};
 use proptest::prelude::*;
@@ -185,6 +185,29 @@ fn sqlite_leaves_the_same_tree() {
 #[test]
 fn make_leaves_the_same_tree() {
     prove("make", "make");
+}
+
+/// Where the file systems differ: one keeps its names in memory, one in blocks on a device.
+#[test]
+fn every_recording_leaves_the_same_tree_on_tmpfs_and_ext4() {
+    let names = ["tar", "git", "cp", "cargo", "sqlite", "make"];
+    for tool in ["strace", "tar", "git", "cargo", "sqlite3", "make", "cc"] {
+        or_skip!(run(tool, &[if tool == "strace" { "-V" } else { "--version" }]));
+    }
+    let memory = or_skip!(TmpFs::new("256m"));
+    let device = or_skip!(LoopFs::in_memory("ext4", 256));
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/prove-import");
+    let mut command = Command::new(script);
+    command.env("JBODBENCH", env!("CARGO_BIN_EXE_jbodbench")).args(["-p", "2"]);
+    command.arg("-d").arg(memory.path()).arg("-d").arg(device.path()).args(names);
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    let mut lines = said.lines().skip(1);
+    for name in names {
+        let line = lines.next().unwrap();
+        assert!(line.starts_with(name) && line.ends_with(" 0  equal"), "{said}");
+    }
 }
 
 /// What the command says, and that it takes nothing away.

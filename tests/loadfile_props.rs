@@ -16,14 +16,16 @@ const LENIENT: Options = Options { lenient: true };
 
 /// Every construct of the language, as a start for mutations.
 const ALL: &str = concat!(
-    "SET a=4k\nSET \"b=x ${a/2+1}\"\nPREPARE\nMkdir /p *\nEND\n",
+    "SET a=4k\nSET \"b=x ${a/2+1}\"\nPOOL f_1 300 /p/client1/a\nPOOL d 7 \"\\x y\" rotate\nPREPARE\nMkdir /p *\n",
+    "Mkdir {d+} *\nEND\n",
     include_str!("cases/all4.load"),
     "RANDOMSTRING 1 \"a[xyz]b\"\n0.5 LOOP 3\nWriteX 7 *%4096/512+1 *%100 5 *\nENDLOOP\n",
     "REPEAT 4\nReadX +child +8 10 +num_children ENOENT\nSETSP 1\nWAITSP 0 1\nSLEEP 5\n",
     "WRITEPATTERN some \"text\nMkdir \"/d/$1/~$x\" 0xC0000034\nPHASE a\n",
+    "unlink {f_1-} 0 *\nrename {d-} \\{d+} *\nFIND_FIRST \"{d}/$1*\" 1 2 3 *\nstat {f_1=}.tmp *\n",
     "open /SHARED/f O_RDWR|O_SYNC|O_CREAT 0644 3 *\naccess /a R_OK|X_OK EACCES\nchmod /a 0 *\n",
     "unlinkat /a AT_REMOVEDIR *\nrenameat2 /a /b 0 *\nsymlink /a /b *\nchown /a -1 7 *\nfallocate 3 0 1 2 *\n",
-    "CHOOSE 3\nMkdir /SHARED/a SUCCESS\nEND\nPOOL a b c\nFlush ${a} *\n# end\n",
+    "CHOOSE 3\nMkdir /SHARED/a SUCCESS\nEND\nFlush ${a} *\n# end\n",
 );
 
 fn source(bytes: &[u8]) -> Source {
@@ -37,9 +39,6 @@ fn without_lines(mut program: Program) -> Program {
     }
     for phase in &mut program.phases {
         phase.line = 0;
-    }
-    for reserved in &mut program.reserved {
-        reserved.line = 0;
     }
     program
 }
@@ -66,10 +65,11 @@ fn token() -> impl Strategy<Value = String> {
                  ftruncate fallocate getdents mkdirat unlinkat renameat2 link symlink readlink utimes \
                  chown -1 AT_REMOVEDIR RENAME_NOREPLACE FALLOC_FL_KEEP_SIZE \
                  O_RDWR|O_CREAT O_RDONLY R_OK|W_OK F_OK 0644 Sleep LOOP ENDLOOP REPEAT SLEEP SETSP WAITSP WRITEPATTERN \
-                 RANDOMSTRING PREPARE END PHASE CHOOSE POOL SET a=b ${a} ${(a+1)*2} ${ NT_STATUS_OK * ERROR ENOENT 0x0 \
+                 RANDOMSTRING PREPARE END PHASE CHOOSE SHUFFLE SET a=b ${a} ${(a+1)*2} ${ NT_STATUS_OK * ERROR ENOENT 0x0 \
+                 POOL f {f} {f+} {f-}x {f=}/$1 POOL~f~9~/a/f POOL~f~10~/a~rotate rotate \
                  /a /a/$1 \"/client1/b\" /SHARED 0 1 7 0x40 010 -1 *%8 */4%64+1 +4 +child $1 1$1 \
                  \"a[xy]\" 0.5 .25 # \" \\ .. ";
-    let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+    let words: Vec<String> = words.split_whitespace().map(|word| word.replace('~', " ")).collect();
     prop_oneof![8 => proptest::sample::select(words), 1 => "[ -~]{0,6}"]
 }
 
@@ -119,10 +119,17 @@ fn program_text() -> impl Strategy<Value = Vec<String>> {
         1 => (0u32..50).prop_map(|n| vec![format!("SLEEP {n}")]),
     ];
     let block = leaf.prop_recursive(4, 24, 6, |inner| {
-        (1u32..6, proptest::collection::vec(inner, 0..6)).prop_map(|(n, body)| {
-            let mut lines = vec![format!("LOOP {n}")];
-            lines.extend(body.concat());
-            lines.push("ENDLOOP".to_owned());
+        let body = proptest::collection::vec(inner, 0..6);
+        (1u32..6, any::<bool>(), body).prop_map(|(n, shuffles, body)| {
+            let (start, end) = if shuffles { ("SHUFFLE", "END") } else { ("LOOP", "ENDLOOP") };
+            let mut lines = vec![format!("{start} {n}")];
+            // No time belongs to what comes in any order.
+            let untimed = |line: String| match shuffles {
+                true => line.trim_start_matches("1.5 ").to_owned(),
+                false => line,
+            };
+            lines.extend(body.concat().into_iter().map(untimed));
+            lines.push(end.to_owned());
             lines
         })
     });
@@ -141,14 +148,14 @@ fn naive_counts(lines: &[String]) -> BTreeMap<String, u64> {
             *at += 1;
             match words.as_slice() {
                 [] | ["#", ..] | ["SLEEP", ..] => {}
-                ["LOOP", rounds] => {
+                ["LOOP" | "SHUFFLE", rounds] => {
                     let mut body = Vec::new();
                     expand(lines, at, &mut body);
                     for _ in 0..rounds.parse::<u32>().unwrap() {
                         out.extend_from_slice(&body);
                     }
                 }
-                ["ENDLOOP"] => return,
+                ["ENDLOOP" | "END"] => return,
                 ["REPEAT", rounds] => {
                     // The generator puts a comment between.
                     let op = lines[*at + 1].clone();
@@ -215,6 +222,20 @@ proptest! {
     fn printing_and_reading_again_changes_nothing(lines in program_text()) {
         prop_assert!(assert_round_trip(lines.join("\n").as_bytes()));
         prop_assert!(assert_round_trip(lines.join("\r\n").as_bytes()));
+    }
+
+    /// CHOOSE instead of SHUFFLE: another draw, the same text otherwise.
+    #[test]
+    fn printing_groups_and_reading_again_changes_nothing(lines in program_text()) {
+        let text = lines.join("\n").replace("SHUFFLE", "CHOOSE");
+        prop_assert!(assert_round_trip(text.as_bytes()));
+        let program = parse_bytes("t", text.as_bytes(), &STRICT).unwrap().program;
+        let report = check(&program);
+        prop_assert!(report.least_ops <= report.most_ops);
+        if !report.counts_are_means {
+            prop_assert_eq!(report.least_ops, report.most_ops);
+            prop_assert_eq!(report.least_ops, report.total_ops);
+        }
     }
 
     #[test]

@@ -9,10 +9,12 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use super::clean::CleanArgs;
 use super::compare::CompareArgs;
 use super::conditions::ConditionArgs;
+use super::dbench::DbenchArgs;
 use super::import::ImportArgs;
 use super::matrix::{EXAMPLES, MORE, MatrixArgs};
 use super::preset::PresetArgs;
 use super::report::ReportArgs;
+use super::request::parse_mix;
 use crate::loadfile::parameters::parse_given;
 use crate::units::parse_duration;
 
@@ -58,6 +60,8 @@ pub(super) enum Command {
     Restore,
     /// Remove run directories that a killed run has left on disks
     Clean(CleanArgs),
+    /// Take dbench's command line, run it here, and print what dbench would print
+    Dbench(Box<DbenchArgs>),
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -105,13 +109,16 @@ pub(super) struct RunArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Load")]
 pub(super) struct LoadArgs {
-    /// Loadfiles of dbench 3, 4 or 5, plain or gz, or built-in loads by name: default, small,
-    /// randread, randwrite, seqread, seqwrite, pathwalk, pathwalk-shared-dir, pathwalk-shared-file,
-    /// tiobench;
-    /// several are dealt to the clients of each disk
+    /// Loadfiles of dbench 3, 4 or 5, plain or gz, or built-in loads by name, which `jbodbench check
+    /// --list` shows; several are dealt to the clients of each disk
     /// [default: default, which has the mix of dbench's client.txt]
     #[arg(short, long, value_name = "FILE[,FILE]", value_delimiter = ',')]
     pub(super) loadfile: Vec<PathBuf>,
+    /// Loadfiles that are dealt to the clients of each disk by weight, not in turn:
+    /// a.load:3,b.load:1
+    #[arg(long, value_name = "FILE:WEIGHT[,..]", value_delimiter = ',', value_parser = parse_mix,
+          conflicts_with = "loadfile", hide_short_help = true)]
+    pub(super) mix: Vec<(PathBuf, u32)>,
     /// Other values for what the loadfile's SET lines name; `check` lists them
     #[arg(long, value_name = "NAME=VALUE[,..]", value_delimiter = ',',
           value_parser = parse_given)]
@@ -274,8 +281,10 @@ pub(super) struct SafetyArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  jbodbench check /usr/share/dbench/client.txt")]
 pub(super) struct CheckArgs {
-    /// A file, or a built-in load: default, small, randread, randwrite, seqread, seqwrite, pathwalk,
-    /// pathwalk-shared-dir, pathwalk-shared-file, tiobench
+    /// List the built-in loads, and what each of them models
+    #[arg(long, conflicts_with = "loadfile")]
+    pub(super) list: bool,
+    /// A file, or a built-in load by name
     #[arg(value_name = "LOADFILE")]
     pub(super) loadfile: Option<PathBuf>,
     /// Other values for what its SET lines name

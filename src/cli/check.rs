@@ -9,6 +9,9 @@ use crate::loadfile::check::Report;
 use crate::loadfile::{self, LoadError, Loaded, builtin, parameters};
 
 pub(super) fn check(args: &CheckArgs) -> u8 {
+    if args.list {
+        return told(list());
+    }
     let loaded = match load(args) {
         Ok(loaded) => loaded,
         Err(message) => {
@@ -24,7 +27,12 @@ pub(super) fn check(args: &CheckArgs) -> u8 {
     }
     let mut report = loadfile::check::check(&loaded.program);
     report.parameters = loaded.parameters;
-    match write(&report, args.format) {
+    told(write(&report, args.format))
+}
+
+/// Exit code of something that was written to stdout.
+fn told(written: std::io::Result<()>) -> u8 {
+    match written {
         Ok(()) => 0,
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => 141,
         Err(error) => {
@@ -32,6 +40,16 @@ pub(super) fn check(args: &CheckArgs) -> u8 {
             1
         }
     }
+}
+
+fn list() -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    let width = builtin::BUILTINS.iter().map(|load| load.name.len()).max().unwrap_or(0);
+    for load in builtin::BUILTINS {
+        let about = load.models().unwrap_or_default();
+        writeln!(out, "{:width$}  {about}", load.name)?;
+    }
+    Ok(())
 }
 
 fn load(args: &CheckArgs) -> Result<Loaded, String> {

@@ -9,7 +9,9 @@ use clap::{Args, Subcommand};
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 
+use super::import_loads::{self, LoadArgs};
 use super::say;
+use crate::import::dialects::Dialect;
 use crate::import::{self, ImportError, Report, Source, Wish};
 
 const EXAMPLES: &str = "\
@@ -39,6 +41,14 @@ enum From {
     /// Of strace: -f into one file, or -ff into one for each process
     #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{MORE}"))]
     Strace(StraceArgs),
+    /// Of loadfiles of dbench 1 and 2, smbtorture and Samba's recorder
+    #[command(after_help = import_loads::EXAMPLES,
+        after_long_help = format!("{}\n\n{}", import_loads::EXAMPLES, import_loads::MORE))]
+    Nbench(LoadArgs),
+    /// Of loadfiles of dbench 5's nfs backend, as calls on a local file system
+    #[command(after_help = import_loads::NFS_EXAMPLES,
+        after_long_help = format!("{}\n\n{}", import_loads::NFS_EXAMPLES, import_loads::NFS_MORE))]
+    Nfs(LoadArgs),
 }
 
 #[derive(Debug, Args)]
@@ -60,16 +70,22 @@ struct StraceArgs {
 
 impl ImportArgs {
     pub(super) fn writes_to_stdout(&self) -> bool {
-        let From::Strace(args) = &self.from;
-        args.out.is_none()
+        match &self.from {
+            From::Strace(args) => args.out.is_none(),
+            From::Nbench(args) | From::Nfs(args) => args.out.is_none(),
+        }
     }
 }
 
 /// A message and an exit code.
-type Failure = (String, u8);
+pub(super) type Failure = (String, u8);
 
 pub(super) fn import(args: &ImportArgs) -> u8 {
-    let From::Strace(args) = &args.from;
+    let args = match &args.from {
+        From::Strace(args) => args,
+        From::Nbench(args) => return import_loads::import(args, Dialect::Nbench),
+        From::Nfs(args) => return import_loads::import(args, Dialect::Nfs),
+    };
     match convert(args) {
         Ok(report) => {
             let _ = write!(io::stderr(), "{report}");
@@ -206,7 +222,7 @@ fn spool(dir: &Path) -> io::Result<File> {
 }
 
 /// Writes a file that is not there yet; nothing is left of one that could not be finished.
-fn write_new<T>(
+pub(super) fn write_new<T>(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<T, ImportError>,
 ) -> Result<Result<T, ImportError>, Failure> {

@@ -6,8 +6,10 @@ mod check;
 mod clean;
 mod compare;
 mod conditions;
+mod dbench;
 mod draft;
 mod import;
+mod import_loads;
 mod matrix;
 mod matrix_preset;
 mod preset;
@@ -23,11 +25,11 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Cli, Command, RunArgs};
+use args::{Cli, Command};
 
 use crate::front::{self, CLEANER, RESTORER, WORKER};
 use crate::host::sys::stdout_was_closed;
-use crate::run::{RunError, run_worker};
+use crate::run::{RunError, RunRequest, run_worker};
 
 /// The whole program.
 #[must_use]
@@ -41,12 +43,13 @@ pub fn main() -> ExitCode {
         restore::helper(journal);
         return ExitCode::SUCCESS;
     }
-    let cli = match Cli::try_parse_from(&args) {
+    let cli = match Cli::try_parse_from(dbench::with_its_name(&args).iter()) {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
     if role.is_none() && writes_to_stdout(&cli.command) && stdout_was_closed() {
-        say("stdout is closed: nobody would see the result; use --out FILE, or >/dev/null");
+        let file = if matches!(cli.command, Command::Dbench(_)) { ">FILE" } else { "--out FILE" };
+        say(&format!("stdout is closed: nobody would see the result; use {file}, or >/dev/null"));
         return ExitCode::from(2);
     }
     let code = match cli.command {
@@ -62,8 +65,10 @@ pub fn main() -> ExitCode {
             ended(matrix::work(&matrix, &args))
         }
         Command::Matrix(matrix) => matrix::lead(&matrix, &args),
-        Command::Run(run) if role.is_some() => work(*run),
-        Command::Run(run) => lead(*run, &args),
+        Command::Run(run) if role.is_some() => work(request::run_request(*run)),
+        Command::Run(run) => lead(request::run_request(*run), &args),
+        Command::Dbench(typed) if role.is_some() => work(dbench::request(*typed)),
+        Command::Dbench(typed) => lead(dbench::request(*typed), &args),
     };
     ExitCode::from(code)
 }
@@ -72,6 +77,7 @@ fn writes_to_stdout(command: &Command) -> bool {
     match command {
         Command::Audit(_) | Command::Check(_) | Command::Compare(_) => true,
         Command::Restore | Command::Clean(_) => true,
+        Command::Dbench(_) => true,
         Command::Report(args) => args.out.is_none(),
         Command::Import(args) => args.writes_to_stdout(),
         Command::Run(run) => run.result.out.is_none() && !run.safety.dry_run,
@@ -94,8 +100,8 @@ fn say(text: &str) {
 }
 
 /// The front process: what is wrong with the arguments is found here, the rest by the worker.
-fn lead(run: RunArgs, args: &[OsString]) -> u8 {
-    if let Err(error) = request::run_request(run) {
+fn lead(request: Result<RunRequest, String>, args: &[OsString]) -> u8 {
+    if let Err(error) = request {
         say(&error);
         return 2;
     }
@@ -106,9 +112,9 @@ fn lead(run: RunArgs, args: &[OsString]) -> u8 {
 }
 
 /// The worker process.
-fn work(run: RunArgs) -> u8 {
+fn work(request: Result<RunRequest, String>) -> u8 {
     quiet_pool_panics();
-    let request = match request::run_request(run) {
+    let request = match request {
         Ok(request) => request,
         Err(error) => {
             say(&error);

@@ -23,12 +23,15 @@ pub struct Share<'a> {
     pub shards: (u32, bool),
 }
 
+/// Counters of a disk, by shard and phase.
+type DiskShards = Box<[Box<[PhaseShard]>]>;
+
 /// The barrier of a run.
 #[derive(Debug)]
 pub struct Barrier {
     names: Box<[Box<str>]>,
-    /// Counters, by disk, shard and phase.
-    shards: Box<[Box<[Box<[PhaseShard]>]>]>,
+    /// Counters, by disk.
+    shards: Box<[DiskShards]>,
     turnstile: Turnstile,
     /// When it turned last; the clients' common start.
     start_ns: AtomicU64,

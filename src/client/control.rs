@@ -27,6 +27,8 @@ impl<E: Engine> Client<'_, E> {
                 let until_ns = now_ns().saturating_add(micros.saturating_mul(1000));
                 self.sleep(until_ns).await;
             }
+            Action::Enter { group } => return self.enter_group(group),
+            Action::Leave { group } => return self.leave_block(group),
             Action::SetSp { value } => {
                 let value = self.values.get(program, value);
                 self.setup.control.points().set(self.setup.client, value);

@@ -1,6 +1,8 @@
 //! The exact calls of each operation, as `strace` shows them of dbench 4 on Debian 12.
 
+mod groups;
 mod names;
+mod pools;
 
 use super::{Client, ClientReport, ClientSetup, ErrorLog};
 use crate::engine::{Control, Errno, Reply, ScriptedEngine, SlotLayout};

@@ -64,6 +64,13 @@ impl Values {
         Self { client, clients, random, registers, strings }
     }
 
+    /// A random number below `end`, which is not 0: the upper half of a product, as in Lemire, "Fast
+    /// random integer generation in an interval" (2019); for the ends here its bias is below 2^-32.
+    #[inline]
+    pub(super) fn below(&mut self, end: u64) -> u64 {
+        ((u128::from(self.random.next_u64()) * u128::from(end)) >> 64) as u64
+    }
+
     /// Value of a string slot.
     #[inline]
     pub(super) fn string(&self, slot: u8) -> &[u8] {
@@ -142,7 +149,7 @@ impl Values {
                     digits.extend_from_slice(program.literal(*start, *len));
                 }
                 Segment::Slot(slot) => digits.extend_from_slice(self.string(*slot)),
-                Segment::Client => {}
+                Segment::Client | Segment::Drawn(_) => {}
             }
         }
         std::str::from_utf8(&digits).ok().and_then(|text| text.parse().ok()).unwrap_or(0)

@@ -5,6 +5,7 @@
 //! feed    halves of calls put together                 forks              first reading: who made whom
 //! session second reading: on_task, on_path, on_open, on_fd; tasks, tree and data are what they know
 //! emit    lines of the load, printed in pieces          start              what was there before
+//! dialects  not recordings, but loadfiles of other kinds
 //! ```
 //!
 //! `docs/import.md` says what is modelled and what is not. Memory grows with processes and names, not
@@ -12,6 +13,7 @@
 
 mod call;
 mod data;
+pub mod dialects;
 mod emit;
 mod feed;
 mod forks;

@@ -3,6 +3,7 @@
 //! It borrows nothing from the text. Blank lines, comments, spelling and spacing are gone:
 //! module `print` writes the one canonical text of a tree.
 
+use super::pool::Pool;
 use super::program::{Expect, Mod, Operand, PathId, PathSpec, Program, Segment, Template};
 use super::texts::Texts;
 use crate::op::OpKind;
@@ -24,8 +25,8 @@ pub struct Ast {
     pub texts: Texts,
     /// Names of PHASE lines.
     pub phases: Vec<Box<str>>,
-    /// Arguments of POOL lines.
-    pub arguments: Vec<Box<[Box<[u8]>]>>,
+    /// What POOL lines declare.
+    pub pools: Vec<Pool>,
     /// Whether a path lies in the tree that a disk's clients share.
     pub shared: bool,
 }
@@ -66,33 +67,16 @@ pub enum Node {
     Prepare,
     /// The END of a PREPARE.
     EndPrepare,
+    /// `POOL`: index in [`Ast::pools`].
+    Pool(u32),
     /// `PHASE name`: index in [`Ast::phases`].
     Phase(u32),
-    /// A reserved word.
-    Reserved(Reserved),
-}
-
-/// A reserved line; the numbers index [`Ast::arguments`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reserved {
-    /// `CHOOSE weight`, up to its END.
+    /// `CHOOSE weight`, up to its [`Node::EndBlock`].
     Choose(u32),
-    /// `END` of a CHOOSE.
-    End,
-    /// `POOL name ...`.
-    Pool(u32),
-}
-
-impl Reserved {
-    /// The word that starts the line.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Choose(_) => "CHOOSE",
-            Self::End => "END",
-            Self::Pool(_) => "POOL",
-        }
-    }
+    /// `SHUFFLE runs`, up to its [`Node::EndBlock`].
+    Shuffle(u32),
+    /// The END of a CHOOSE or SHUFFLE.
+    EndBlock,
 }
 
 /// An operation's line.

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::error::LoadError;
-use super::source::Source;
+use super::source::{MAX_BYTES, Source};
 
 /// Name of the load that is used when none is named.
 pub const DEFAULT: &str = "default";
@@ -14,11 +14,21 @@ pub const DEFAULT: &str = "default";
 pub struct Builtin {
     /// What it is called on the command line and in results.
     pub name: &'static str,
-    /// Its text.
+    /// Its file, as it is: text, or text compressed with gzip.
     pub text: &'static [u8],
 }
 
-/// All of them, the default one first: the files of `loadfiles/`.
+/// A load that re-creates a public report of a kernel change.
+macro_rules! public {
+    ($name:literal) => {
+        Builtin {
+            name: concat!("public/", $name),
+            text: include_bytes!(concat!("../../loadfiles/public/", $name, ".load")),
+        }
+    };
+}
+
+/// All of them, the default one first: the files of `loadfiles/` and `loadfiles/public/`.
 pub const BUILTINS: &[Builtin] = &[
     Builtin { name: DEFAULT, text: include_bytes!("../../loadfiles/default.load") },
     Builtin { name: "small", text: include_bytes!("../../loadfiles/small.load") },
@@ -36,6 +46,32 @@ pub const BUILTINS: &[Builtin] = &[
         text: include_bytes!("../../loadfiles/pathwalk-shared-file.load"),
     },
     Builtin { name: "tiobench", text: include_bytes!("../../loadfiles/tiobench.load") },
+    Builtin { name: "fdtable", text: include_bytes!("../../loadfiles/fdtable.load") },
+    Builtin { name: "pagecache", text: include_bytes!("../../loadfiles/pagecache.load") },
+    Builtin {
+        name: "pagecache-shared",
+        text: include_bytes!("../../loadfiles/pagecache-shared.load"),
+    },
+    Builtin {
+        name: "pagecache-private",
+        text: include_bytes!("../../loadfiles/pagecache-private.load"),
+    },
+    Builtin { name: "varmail", text: include_bytes!("../../loadfiles/varmail.load") },
+    Builtin { name: "fileserver", text: include_bytes!("../../loadfiles/fileserver.load") },
+    Builtin { name: "webserver", text: include_bytes!("../../loadfiles/webserver.load") },
+    Builtin { name: "fsstress", text: include_bytes!("../../loadfiles/fsstress.load") },
+    Builtin { name: "kbuild", text: include_bytes!("../../loadfiles/kbuild.load.gz") },
+    public!("access-0755"),
+    public!("stat-shared"),
+    public!("open-shared"),
+    public!("open-close"),
+    public!("open-negative"),
+    public!("creat-existing"),
+    public!("fstat-empty"),
+    public!("create-unlink"),
+    public!("dbench-tiny"),
+    Builtin { name: "aim7-shared", text: include_bytes!("../../loadfiles/aim7-shared.load") },
+    Builtin { name: "aim7-sync", text: include_bytes!("../../loadfiles/aim7-sync.load") },
 ];
 
 /// The names, for messages.
@@ -50,19 +86,20 @@ pub fn builtin(name: &str) -> Option<&'static Builtin> {
     BUILTINS.iter().find(|load| load.name == name)
 }
 
-/// The text that a path stands for: the file, or, for a name without a slash that is no file
-/// here, the built-in load. Without a path it is the default load, whatever lies here.
+/// The text that a path stands for: the file, or, for the name of a built-in load that is no file here, that
+/// load. Without a path it is the default load, whatever lies here.
 ///
 /// # Errors
 /// When the file cannot be read; where it does not exist and could have been a name, the error
 /// lists the names.
 pub fn find(path: Option<&Path>) -> Result<Source, LoadError> {
-    let Some(path) = path else { return Ok(BUILTINS[0].source()) };
-    let name = path.to_str().filter(|name| !name.contains('/'));
+    let Some(path) = path else { return BUILTINS[0].source() };
+    let is_one = |name: &&str| !name.strip_prefix("public/").unwrap_or(name).contains('/');
+    let name = path.to_str().filter(is_one);
     if let Some(load) = name.and_then(builtin)
         && (!path.exists() || path.is_dir())
     {
-        return Ok(load.source());
+        return load.source();
     }
     match Source::read(path) {
         Err(LoadError::Read { file, source })
@@ -74,11 +111,32 @@ pub fn find(path: Option<&Path>) -> Result<Source, LoadError> {
     }
 }
 
+/// How a head begins to tell what its load is like.
+const BEGINS: [&str; 2] = ["Models ", "Re-creates: "];
+
 impl Builtin {
-    /// Its text, under its name.
+    /// What it models, or re-creates: the first sentence of its head.
     #[must_use]
-    pub fn source(&self) -> Source {
-        Source { name: self.name.to_owned(), bytes: self.text.to_vec(), gzip: false }
+    pub fn models(&self) -> Option<String> {
+        let text = self.source().ok()?.bytes;
+        let head = text.split(|byte| *byte == b'\n').map_while(|line| line.strip_prefix(b"#"));
+        let words = head.map(|line| String::from_utf8_lossy(line).trim().to_owned());
+        let about: Vec<String> = words
+            .skip_while(|line| BEGINS.iter().all(|begin| !line.starts_with(begin)))
+            .take_while(|line| !line.is_empty())
+            .collect();
+        let about = about.join(" ");
+        let about = BEGINS.iter().find_map(|begin| about.strip_prefix(begin))?;
+        let end = about.find(". ").map_or(about, |end| &about[..end]);
+        Some(end.trim_end_matches(['.', ':']).to_owned())
+    }
+
+    /// Its text, inflated, under its name.
+    ///
+    /// # Errors
+    /// None, as long as the file that was built in is not damaged.
+    pub fn source(&self) -> Result<Source, LoadError> {
+        Source::from_bytes(self.name, self.text.to_vec(), MAX_BYTES)
     }
 }
 
@@ -88,21 +146,33 @@ mod tests {
 
     /// The directory of loadfiles, not the table, says what there is.
     #[test]
+    fn every_head_says_what_its_load_models() {
+        let silent: Vec<_> = BUILTINS.iter().filter(|load| load.models().is_none()).collect();
+        assert!(silent.is_empty(), "{:?}", silent.iter().map(|load| load.name).collect::<Vec<_>>());
+        let walk = "what a permission check on the way to a file costs: paths are walked, and next to nothing else is done";
+        assert_eq!(builtin("pathwalk").unwrap().models().unwrap(), walk);
+    }
+
+    #[test]
     fn every_file_of_the_directory_is_built_in() {
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("loadfiles");
-        let mut files: Vec<_> =
-            std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).collect();
-        files.retain(|path| path.is_file()); // presets keep theirs in directories
-        files.sort();
-        let mut known: Vec<_> = BUILTINS.iter().map(|load| format!("{}.load", load.name)).collect();
-        known.sort();
-        let names: Vec<_> =
-            files.iter().map(|f| f.file_name().unwrap().to_str().unwrap()).collect();
-        assert_eq!(names, known);
-        for file in &files {
-            let name = file.file_stem().unwrap().to_str().unwrap();
-            assert_eq!(builtin(name).unwrap().text, std::fs::read(file).unwrap());
+        let mut found = Vec::new();
+        for (below, prefix) in [(dir.clone(), ""), (dir.join("public"), "public/")] {
+            for file in std::fs::read_dir(below).unwrap().map(|e| e.unwrap().path()) {
+                // Presets keep theirs in directories.
+                if file.is_file() {
+                    let name = file.file_name().unwrap().to_str().unwrap();
+                    let name = name.strip_suffix(".gz").unwrap_or(name);
+                    let name = format!("{prefix}{}", name.strip_suffix(".load").unwrap());
+                    assert_eq!(builtin(&name).unwrap().text, std::fs::read(file).unwrap());
+                    found.push(name);
+                }
+            }
         }
+        found.sort();
+        let mut known: Vec<_> = BUILTINS.iter().map(|load| load.name.to_owned()).collect();
+        known.sort();
+        assert_eq!(found, known);
     }
 
     #[test]
@@ -116,6 +186,8 @@ mod tests {
         assert_eq!(find("randread").unwrap().name, "randread");
         let slash = find("./randread").unwrap_err().to_string();
         assert!(slash.contains("cannot read") && !slash.contains("built-in"), "{slash}");
+        assert_eq!(find("public/stat-shared").unwrap().name, "public/stat-shared");
+        assert!(find("public/none").unwrap_err().to_string().contains("public/stat-shared"));
         let unknown = find("ranread").unwrap_err().to_string();
         assert!(
             unknown.contains("ranread") && unknown.contains("randread, randwrite"),

@@ -4,14 +4,12 @@
 
 use sha2::{Digest, Sha256};
 
-use super::ast::{Ast, Line, Node, Op, Special};
+use super::ast::{Ast, Line, Node, Op};
 use super::bounds::{self, Slots};
-use super::parser::has_time;
+use super::group::{self, Kind};
+use super::numbering::{Handles, registers};
 use super::phase;
-use super::program::{
-    Action, Expect, Expr, ExprId, HandleRef, Inst, Operand, OperandKind, Pc, Program, Register,
-    Reserved,
-};
+use super::program::{Action, Expect, Expr, Inst, Operand, OperandKind, Pc, Program, Register};
 use crate::op::argument::Role;
 use crate::op::{Data, OpKind};
 
@@ -27,7 +25,7 @@ pub(super) fn compile(ast: Ast, name: &str) -> Program {
     let insts = std::mem::take(&mut compiler.insts).into_boxed_slice();
     let times = compiler.timed.then(|| std::mem::take(&mut compiler.times).into());
     let phases = phase::phases(&ast, &insts);
-    let Compiler { handles, registers, exprs, start, reserved, depth, max_write, max_read, .. } =
+    let Compiler { handles, registers, exprs, start, groups, depth, max_write, max_read, .. } =
         compiler;
     Program {
         name: name.to_owned(),
@@ -43,13 +41,14 @@ pub(super) fn compile(ast: Ast, name: &str) -> Program {
         max_write,
         max_read,
         shared: ast.shared,
-        reserved: reserved.into(),
+        groups: groups.into_groups().into(),
         phases,
         paths: ast.names.specs.into(),
         segments: ast.names.segments.into(),
         bytes: ast.names.bytes.into(),
         templates: ast.templates.into(),
         patterns: ast.patterns.into(),
+        pools: ast.pools.into(),
     }
 }
 
@@ -87,7 +86,7 @@ struct Compiler<'a> {
     timed: bool,
     /// Where a pass starts: behind the PREPARE.
     start: Pc,
-    reserved: Vec<Reserved>,
+    groups: group::Builder,
     /// Starts of the loops that are open.
     open: Vec<usize>,
     depth: usize,
@@ -111,7 +110,7 @@ impl<'a> Compiler<'a> {
             times: Vec::with_capacity(if timed { ast.lines.len() } else { 0 }),
             timed,
             start: Pc(0),
-            reserved: Vec::new(),
+            groups: group::Builder::default(),
             open: Vec::new(),
             depth: 0,
             repeat: None,
@@ -122,6 +121,31 @@ impl<'a> Compiler<'a> {
 
     #[inline]
     fn line(&mut self, line: &Line) {
+        match line.node {
+            Node::Choose(weight) => self.block_start(Kind::Choose, weight, line),
+            Node::Shuffle(runs) => self.block_start(Kind::Shuffle, runs, line),
+            Node::EndBlock => self.block_end(line),
+            _ => {
+                self.groups.between();
+                self.plain(line);
+            }
+        }
+    }
+
+    fn block_start(&mut self, kind: Kind, weight: u32, line: &Line) {
+        if let Some(enter) = self.groups.start(kind, weight, self.insts.len()) {
+            self.emit(control(enter, line.number), line.time);
+        }
+    }
+
+    fn block_end(&mut self, line: &Line) {
+        if let Some(leave) = self.groups.end(self.insts.len()) {
+            self.emit(control(leave, line.number), line.time);
+        }
+    }
+
+    #[inline]
+    fn plain(&mut self, line: &Line) {
         let action = match line.node {
             Node::Op(op) => {
                 let action = self.action(&op);
@@ -146,14 +170,11 @@ impl<'a> Compiler<'a> {
             Node::WritePattern(pattern) => Action::WritePattern { pattern },
             Node::RandomString(slot, template) => Action::RandomString { slot, template },
             Node::Phase(phase) => Action::Phase { phase: phase as u16 }, // 1,000 at most
-            Node::Prepare => return,
-            Node::EndPrepare => {
-                self.start = Pc(self.insts.len() as u32);
+            Node::Prepare | Node::Pool(_) | Node::Choose(_) | Node::Shuffle(_) | Node::EndBlock => {
                 return;
             }
-            Node::Reserved(reserved) => {
-                let entry = Reserved { word: reserved.word(), line: line.number };
-                self.reserved.push(entry);
+            Node::EndPrepare => {
+                self.start = Pc(self.insts.len() as u32);
                 return;
             }
         };
@@ -292,92 +313,4 @@ fn written(number: Operand) -> i64 {
 
 fn control(action: Action, line: u32) -> Inst {
     Inst { action, expect: Expect::Success, line, op: None, records: false }
-}
-
-/// The expressions of a program, one for each special number of the tree, and the registers that
-/// `+n` needs: one for each operation and position that has a `+n` somewhere.
-fn registers(ast: &Ast) -> (Vec<Register>, Vec<Expr>) {
-    let mut exprs: Vec<Expr> = ast
-        .specials
-        .iter()
-        .map(|special| match special {
-            Special::Random(mods) => Expr::Random { mods: mods.clone() },
-            Special::Previous(add) => Expr::Previous { register: 0, add: *add },
-            Special::Child => Expr::Child,
-            Special::Children => Expr::Children,
-            Special::Text { first, count } => Expr::Text { first: *first, count: *count },
-        })
-        .collect();
-    let mut registers: Vec<Register> = Vec::new();
-    if exprs.is_empty() {
-        return (registers, exprs);
-    }
-    for line in &ast.lines {
-        let Node::Op(op) = line.node else {
-            continue;
-        };
-        for (position, number) in op.numbers.iter().enumerate() {
-            let OperandKind::Expr(ExprId(id)) = number.kind() else {
-                continue;
-            };
-            if let Expr::Previous { register, .. } = &mut exprs[id as usize] {
-                let wanted = Register { op: op.kind, position: position as u8 };
-                let index = registers.iter().position(|r| *r == wanted).unwrap_or_else(|| {
-                    registers.push(wanted);
-                    registers.len() - 1
-                });
-                *register = index as u16;
-            }
-        }
-    }
-    (registers, exprs)
-}
-
-/// The handle numbers of a loadfile, in ascending order; the position is the slot.
-struct Handles {
-    numbers: Vec<i64>,
-    /// The last one that was looked up: lines come in runs of the same handle.
-    last: (i64, u32),
-}
-
-impl Handles {
-    /// The handles of a tree, and whether it has timestamps: in one go, since half a million
-    /// lines are 30 MB.
-    fn of(ast: &Ast) -> (Self, bool) {
-        let mut numbers: Vec<i64> = Vec::new();
-        let mut timed = false;
-        for line in &ast.lines {
-            timed |= has_time(line.time);
-            let Node::Op(op) = line.node else {
-                continue;
-            };
-            for (operand, (role, _)) in op.numbers.iter().zip(op.kind.row().numbers) {
-                if *role == Role::Handle
-                    && let OperandKind::Literal(number) = operand.kind()
-                    && numbers.last() != Some(&number)
-                {
-                    numbers.push(number);
-                }
-            }
-        }
-        numbers.sort_unstable();
-        numbers.dedup();
-        let last = (numbers.first().copied().unwrap_or(0), 0);
-        (Self { numbers, last }, timed)
-    }
-
-    #[inline]
-    fn get(&mut self, number: Operand) -> HandleRef {
-        match number.kind() {
-            OperandKind::Expr(id) => HandleRef::Dynamic(id),
-            OperandKind::Literal(number) => {
-                if self.last.0 != number {
-                    // It is there: the list was made from the same lines.
-                    let slot = self.numbers.binary_search(&number).unwrap_or(0);
-                    self.last = (number, slot as u32);
-                }
-                HandleRef::Slot(self.last.1)
-            }
-        }
-    }
 }

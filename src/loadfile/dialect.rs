@@ -108,14 +108,13 @@ impl Dialect {
 
     pub(super) fn hint(self) -> &'static str {
         match self {
-            Self::Dbench1 => "a dbench 3, 4 or 5 file-system loadfile; record the load anew",
-            Self::Dbench2 => {
-                "a dbench 3, 4 or 5 file-system loadfile: quote the paths, and put NT_STATUS_OK \
-                 (or another status, where the handle is -1) at the end of each line"
+            Self::Dbench1 | Self::Dbench2 => {
+                "a dbench 3, 4 or 5 file-system loadfile; `jbodbench import nbench FILE -o NEW.load` \
+                 makes one of it"
             }
             Self::Nfs => {
-                "a dbench 3, 4 or 5 file-system loadfile; to load an NFS server, mount it and \
-                 give the mount point as disk"
+                "a dbench 3, 4 or 5 file-system loadfile; `jbodbench import nfs FILE -o NEW.load` \
+                 makes one of it. To load an NFS server, mount it and give the mount point as disk"
             }
             Self::Smb => {
                 "a dbench 3, 4 or 5 file-system loadfile; to load an SMB server, mount it and \

@@ -1,7 +1,8 @@
-//! Lines that are no operation: loops, synchronisation, strings, and the reserved words.
+//! Lines that are no operation: loops and blocks, synchronisation, strings.
 
-use super::ast::{Node, Reserved};
+use super::ast::Node;
 use super::error::{LineResult, fault};
+use super::group::{MAX_RUNS, MAX_WEIGHT};
 use super::lexer::{self, Line, Token};
 use super::parser::{MAX_DEPTH, Parser};
 use super::{number, template};
@@ -23,12 +24,13 @@ const WORDS: &[&str] = &[
     "END",
     "PHASE",
     "CHOOSE",
+    "SHUFFLE",
     "POOL",
     "SET",
 ];
 
 /// Words that recorders of loadfiles wrote and no dbench ever played.
-const RECORDED: &[&str] = &["Write", "Chkpath", "Checkdir", "SET_PATH_INFORMATION"];
+const RECORDED: &[&str] = &["Chkpath", "Checkdir", "SET_PATH_INFORMATION"];
 
 impl<'t> Parser<'t> {
     /// Reads a line that does not start with an operation's word.
@@ -56,14 +58,17 @@ impl<'t> Parser<'t> {
         args: &[Token],
     ) -> LineResult<()> {
         let text = word.text(line.bytes);
-        let is_instant =
-            matches!(text.as_ref(), b"PREPARE" | b"END" | b"PHASE" | b"CHOOSE" | b"POOL" | b"SET");
+        let is_instant = matches!(
+            text.as_ref(),
+            b"PREPARE" | b"END" | b"PHASE" | b"CHOOSE" | b"SHUFFLE" | b"POOL" | b"SET"
+        );
         if is_instant && time.is_some() {
-            return fault(0, "a timestamp before a reserved word", "the word alone");
+            return fault(0, "a timestamp before a word that no time belongs to", "the word alone");
         }
         match text.as_ref() {
             b"LOOP" => self.block(line, time, word, args, "LOOP", "LOOP <rounds>"),
             b"CHOOSE" => self.block(line, time, word, args, "CHOOSE", "CHOOSE <weight>"),
+            b"SHUFFLE" => self.block(line, time, word, args, "SHUFFLE", "SHUFFLE <runs>"),
             b"PREPARE" => self.block(line, time, word, args, "PREPARE", "PREPARE"),
             b"ENDLOOP" => self.end(line, time, word, args, "ENDLOOP"),
             b"END" => self.end(line, time, word, args, "END"),
@@ -74,7 +79,7 @@ impl<'t> Parser<'t> {
             b"RANDOMSTRING" => self.random_string(line, time, args),
             b"SET" => self.set(line, word),
             b"PHASE" => self.phase(line, word, args),
-            _ => self.named(line, args, Reserved::Pool, "POOL <name> ...", usize::MAX),
+            _ => self.pool(line, word, args),
         }
     }
 
@@ -102,11 +107,16 @@ impl<'t> Parser<'t> {
         usage: &str,
     ) -> LineResult<()> {
         let node = match name {
-            "LOOP" => Node::Loop(count(line, args, usage)?),
-            "CHOOSE" => Node::Reserved(Reserved::Choose(count(line, args, usage)?)),
+            "LOOP" => Node::Loop(count(line, args, u32::MAX, usage)?),
+            "CHOOSE" => Node::Choose(count(line, args, MAX_WEIGHT, usage)?),
+            "SHUFFLE" => Node::Shuffle(count(line, args, MAX_RUNS as u32, usage)?),
             _ => {
                 arguments(line, args, 0, usage)?;
-                self.comes_first(word)?;
+                self.stands_above(
+                    word,
+                    "PREPARE",
+                    "one PREPARE, above all other lines but SET and POOL",
+                )?;
                 Node::Prepare
             }
         };
@@ -114,18 +124,21 @@ impl<'t> Parser<'t> {
             let message = format!("{name} is nested too deep");
             return fault(word.at(), message, format!("at most {MAX_DEPTH} levels"));
         }
+        self.has_groups |= matches!(node, Node::Choose(_) | Node::Shuffle(_));
         self.push(line, time, node);
         self.open.push(self.opened(name, line, word.at()));
         Ok(())
     }
 
-    /// What a client does once cannot stand behind what it does in every pass.
-    fn comes_first(&self, word: Token) -> LineResult<()> {
-        match self.ast.lines.first() {
+    /// What a client does once cannot stand behind what it does in every pass, and names must be
+    /// known before they are used.
+    pub(super) fn stands_above(&self, word: Token, name: &str, expected: &str) -> LineResult<()> {
+        let declares = |line: &super::ast::Line| matches!(line.node, Node::Pool(_));
+        match self.ast.lines.iter().find(|line| !declares(line)) {
             None => Ok(()),
             Some(above) => {
-                let message = format!("PREPARE below line {}", above.number);
-                fault(word.at(), message, "one PREPARE, above all other lines but SET")
+                let message = format!("{name} below line {}", above.number);
+                fault(word.at(), message, expected)
             }
         }
     }
@@ -153,7 +166,7 @@ impl<'t> Parser<'t> {
                 return fault(word.at(), message, expected);
             }
             None => {
-                let start = if is_loop { "LOOP" } else { "PREPARE or CHOOSE" };
+                let start = if is_loop { "LOOP" } else { "PREPARE, CHOOSE or SHUFFLE" };
                 let message = format!("{name} without {start}");
                 return fault(word.at(), message, format!("a {start} above"));
             }
@@ -164,7 +177,7 @@ impl<'t> Parser<'t> {
             match word_of_block {
                 "LOOP" => Node::EndLoop,
                 "PREPARE" => Node::EndPrepare,
-                _ => Node::Reserved(Reserved::End),
+                _ => Node::EndBlock,
             },
         );
         if word_of_block == "PREPARE" {
@@ -180,7 +193,7 @@ impl<'t> Parser<'t> {
         word: Token,
         args: &[Token],
     ) -> LineResult<()> {
-        let rounds = count(line, args, "REPEAT <rounds>")?;
+        let rounds = count(line, args, u32::MAX, "REPEAT <rounds>")?;
         self.push(line, time, Node::Repeat(rounds));
         self.repeat = Some(self.opened("REPEAT", line, word.at()));
         Ok(())
@@ -257,34 +270,17 @@ impl<'t> Parser<'t> {
         }
         fault(word.at(), "SET below other lines", "SET lines above all others but comments")
     }
-
-    /// A reserved word with names: at least one, at most `most`.
-    fn named(
-        &mut self,
-        line: Line<'t>,
-        args: &[Token],
-        node: fn(u32) -> Reserved,
-        usage: &str,
-        most: usize,
-    ) -> LineResult<()> {
-        arguments(line, args, args.len().clamp(1, most), usage)?;
-        let texts = args.iter().map(|token| Box::from(token.text(line.bytes).as_ref()));
-        self.ast.arguments.push(texts.collect());
-        let index = self.ast.arguments.len() as u32 - 1;
-        self.push(line, None, Node::Reserved(node(index)));
-        Ok(())
-    }
 }
 
 /// How often, or how heavy: 1 or more.
-fn count(line: Line<'_>, args: &[Token], usage: &str) -> LineResult<u32> {
+fn count(line: Line<'_>, args: &[Token], most: u32, usage: &str) -> LineResult<u32> {
     arguments(line, args, 1, usage)?;
     let value = number::literal(&args[0].text(line.bytes));
     match value.and_then(|value| u32::try_from(value).ok()) {
-        Some(value) if value > 0 => Ok(value),
+        Some(value) if value > 0 && value <= most => Ok(value),
         _ => {
             let message = format!("{} is not a count", args[0].show(line.bytes));
-            fault(args[0].at(), message, format!("a number from 1 to 4294967295, as in {usage}"))
+            fault(args[0].at(), message, format!("a number from 1 to {most}, as in {usage}"))
         }
     }
 }

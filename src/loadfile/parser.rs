@@ -4,6 +4,7 @@ use super::ast::{Ast, Line as Tree, Node};
 use super::bounds;
 use super::dialect;
 use super::error::{Diagnostic, Diagnostics, Fault, LineResult, LoadError, fault};
+use super::group;
 use super::lexer::{self, Lexer, Line, Token};
 use super::names::NameTable;
 use super::program::Program;
@@ -38,6 +39,8 @@ pub(super) struct Parser<'t> {
     pub(super) prepared_ops: u64,
     /// Number of the last SET line that was read, before the text came here.
     pub(super) last_set: u32,
+    /// Whether there is a CHOOSE or a SHUFFLE.
+    pub(super) has_groups: bool,
     /// Number of paths whose strings and root have been looked at.
     pub(super) paths_seen: usize,
     facts: TextFacts,
@@ -93,8 +96,16 @@ pub(super) fn parse(
     let skipped = if options.lenient { std::mem::take(&mut bad) } else { Diagnostics::default() };
     // The rest is true of the file as a whole and cannot be skipped.
     parser.ast.names = std::mem::take(&mut parser.table.names);
+    parser.ast.pools = std::mem::take(&mut parser.table.pools);
     parser.ast.shared = parser.table.has_shared;
     parser.check_late(&source.name, &mut bad);
+    if parser.has_groups
+        && let Some((number, message, expected)) = group::too_large(&parser.ast)
+    {
+        let text = source.bytes.split(|byte| *byte == b'\n').nth(number as usize - 1);
+        let fault = Fault { at: 0, message, expected: expected.to_owned() };
+        bad.push(|| Diagnostic::new(&source.name, number, text.unwrap_or_default(), fault));
+    }
     if bad.total() == 0 && parser.ops == parser.prepared_ops {
         bad.push(|| no_operation(source, &parser.facts));
     }
@@ -131,6 +142,7 @@ impl<'t> Parser<'t> {
             ops: 0,
             prepared_ops: 0,
             last_set: 0,
+            has_groups: false,
             paths_seen: 0,
             facts,
         }
@@ -180,6 +192,10 @@ impl<'t> Parser<'t> {
     fn word(&mut self, line: Line<'t>, time: Option<u64>, tokens: &[Token]) -> LineResult<()> {
         if time.is_some() && self.open.first().is_some_and(|open| open.word == "PREPARE") {
             return fault(0, "a timestamp within PREPARE", "the line without it");
+        }
+        let is_group = |open: &&Open<'t>| matches!(open.word, "CHOOSE" | "SHUFFLE");
+        if let Some(group) = time.and_then(|_| self.open.iter().find(is_group)) {
+            return fault(0, format!("a timestamp within {}", group.word), "the line without it");
         }
         let word = tokens[0].raw(line.bytes);
         if let Some(kind) = OpKind::from_bytes(word) {

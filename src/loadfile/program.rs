@@ -6,8 +6,10 @@
 
 use std::ops::Range;
 
+pub use super::group::{Block, Group, Kind};
 pub use super::operand::{Expr, HandleRef, Mod, Operand, OperandKind, Register};
 pub use super::phase::Phase;
+pub use super::pool::{Draw, Order, Pick, Pool};
 pub use super::segment::{PathSpec, Piece, Segment, Template, Wild};
 use crate::op::OpKind;
 
@@ -55,6 +57,8 @@ pub struct Program {
     pub patterns: Box<[Box<[u8]>]>,
     /// What arguments that are text give the kernel: names of extended attributes, ACLs.
     pub texts: Box<[Box<[u8]>]>,
+    /// Sets of names that paths draw from.
+    pub pools: Box<[Pool]>,
     /// Deepest nesting of loops.
     pub loop_depth: usize,
     /// Largest length in bytes that a WriteX, or another word that takes its buffer, can ask for.
@@ -65,17 +69,8 @@ pub struct Program {
     pub shared: bool,
     /// The phases of a pass, in their order.
     pub phases: Box<[Phase]>,
-    /// Words that are parsed but cannot be run yet, with their lines.
-    pub reserved: Box<[Reserved]>,
-}
-
-/// A reserved word of the language (CHOOSE, POOL) and where it stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reserved {
-    /// The word.
-    pub word: &'static str,
-    /// Line number, from 1.
-    pub line: u32,
+    /// Groups of blocks, CHOOSE and SHUFFLE.
+    pub groups: Box<[Group]>,
 }
 
 /// One instruction. Kept small: a long loadfile has half a million of them.
@@ -271,6 +266,16 @@ pub enum Action {
     LoopEnd {
         /// Its [`Action::LoopStart`].
         start: Pc,
+    },
+    /// Start of a group of blocks: go to the first one that is drawn.
+    Enter {
+        /// Index in [`Program::groups`].
+        group: u32,
+    },
+    /// End of a block: go to the next one that is drawn, or behind the group.
+    Leave {
+        /// Index in [`Program::groups`].
+        group: u32,
     },
     /// SETSP: publish the client's synchronisation point.
     SetSp {

@@ -4,12 +4,14 @@
 //! shards, to a group of them; only then are its counters updated with read-modify-write
 //! instructions.
 
+mod counts;
 mod histogram;
 mod phase;
 mod shard;
 mod spread;
 mod summary;
 
+pub use counts::Counts;
 pub use histogram::{Histogram, LiveHistogram};
 pub use phase::{PhaseOp, PhaseOps, PhaseShard, PhaseTotals, Rates, Round};
 pub use shard::{OpCell, Sample, Shard, ops_so_far};

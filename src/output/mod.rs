@@ -9,6 +9,7 @@ mod bars;
 mod columns;
 mod comparison;
 mod comparison_text;
+pub mod dbench;
 mod encode;
 mod existing;
 mod fill;

@@ -81,7 +81,8 @@ pub enum SinkError {
 
 impl SinkError {
     /// Tells a reader that went away from other failures.
-    pub(super) fn new(path: &Path, source: io::Error) -> Self {
+    #[must_use]
+    pub fn new(path: &Path, source: io::Error) -> Self {
         match source.kind() {
             ErrorKind::BrokenPipe => Self::BrokenPipe,
             _ => Self::Io { path: path.into(), source },

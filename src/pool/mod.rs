@@ -66,6 +66,8 @@ pub struct DiskJob {
     pub keep_passes: bool,
     /// Where the run's clients meet at the end of each phase, if their loads have phases.
     pub barrier: Option<Arc<Barrier>>,
+    /// Whether each thread has counters of its own, however many there are.
+    pub own_counters: bool,
 }
 
 impl DiskJob {
@@ -200,8 +202,8 @@ pub fn start(
     watch: Option<Arc<Watch>>,
     events: Sender<Event>,
 ) -> std::io::Result<Arc<DiskState>> {
-    let shards = shard_count(job.threads);
     let turnstile = job.barrier.as_ref().map(|barrier| barrier.turnstile().clone());
+    let shards = if job.own_counters { job.threads } else { shard_count(job.threads) };
     let state = Arc::new(DiskState {
         control: Control::with_turnstile(job.clients, turnstile.unwrap_or_default()),
         shards: (0..shards).map(|_| Shard::new(shards < job.threads)).collect(),

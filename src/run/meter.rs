@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
 
+use super::dbench::Ticker;
 use super::level::Readings;
 use super::live::LiveDisk;
 use super::outlet::Outlet;
@@ -44,6 +45,8 @@ pub(super) struct Meter<'a> {
     pub(super) start_up: Option<Duration>,
     /// Whether the rate of all disks was level.
     pub(super) steady: Option<bool>,
+    /// Lines as dbench's.
+    pub(super) ticker: Option<Ticker>,
     readings: Readings,
     /// Where phases end, and who keeps others waiting there.
     laggards: Option<Laggards>,
@@ -66,6 +69,7 @@ impl<'a> Meter<'a> {
         rows: &'a RowMaker,
     ) -> Self {
         let laggards = Laggards::new(disks, request.grace);
+        let ticker = Ticker::new(request, disks, now_ns());
         Self {
             request,
             disks,
@@ -81,6 +85,7 @@ impl<'a> Meter<'a> {
             dirty_bytes: None,
             start_up: None,
             steady: None,
+            ticker,
             readings: Readings::default(),
             laggards,
             next_interval_ns: u64::MAX,
@@ -151,6 +156,8 @@ impl<'a> Meter<'a> {
         }
         (self.last_frame_ns, self.next_frame_ns) = (now_ns(), now_ns() + nanos(FRAME));
         self.start_up = since_start();
+        let lines = self.ticker.as_mut().map(|ticker| ticker.release(self.disks, now_ns()));
+        self.tell(lines);
         gate.open();
         self.disks.iter().for_each(|disk| disk.state.control.start());
     }
@@ -173,8 +180,12 @@ impl<'a> Meter<'a> {
                 () = tokio::time::sleep_until(wake) => {}
             }
         }
+        let timed_out = now_ns() >= self.window.end_ns;
         self.window.end_ns = self.window.end_ns.min(now_ns());
         self.close();
+        let ticker = self.ticker.as_mut();
+        let lines = ticker.map(|t| t.finish(self.disks, self.window, timed_out, now_ns()));
+        self.tell(lines);
     }
 
     /// Ends a run that cannot go on: waits, for the grace, until all clients have left.
@@ -186,6 +197,7 @@ impl<'a> Meter<'a> {
     fn next_wake(&self, give_up: u64) -> Instant {
         let mut next = self.next_frame_ns.min(self.next_interval_ns).min(give_up);
         next = next.min(self.readings.next_ns());
+        next = next.min(self.ticker.as_ref().map_or(u64::MAX, Ticker::next_ns));
         for edge in [self.window.start_ns, self.window.end_ns] {
             if edge > now_ns() {
                 next = next.min(edge);
@@ -209,6 +221,8 @@ impl<'a> Meter<'a> {
         } else if now >= self.next_interval_ns {
             self.interval(now);
         }
+        let lines = self.ticker.as_mut().and_then(|t| t.on_time(self.disks, self.window, now));
+        self.tell(lines);
         if now >= self.next_frame_ns {
             self.frame(now);
             self.next_frame_ns = now + nanos(FRAME);
@@ -331,6 +345,14 @@ impl<'a> Meter<'a> {
             Some(ToWorker::Signal { number }) => self.stop(Cut::Signal(number)),
             Some(ToWorker::Leave) => self.leave = true,
             None => self.stop(Cut::FrontGone),
+        }
+    }
+
+    /// Writes lines to stdout.
+    fn tell(&mut self, lines: Option<String>) {
+        let written = lines.map_or(Ok(()), |lines| self.outlet.write_text(&lines));
+        if let Err(error) = written {
+            self.stop(error.into());
         }
     }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::RunRequest;
+use super::dbench::REBASELINE;
 use super::live::{Cost, LiveDisk};
 use super::outcome::Outcome;
 use super::prepare::{LeftOut, Prepared};
@@ -24,6 +25,9 @@ const LONG_WAIT_NS: u64 = 1_000_000_000;
 
 /// What will be done, before it is done.
 pub(super) fn before(request: &RunRequest, prepared: &Prepared) -> String {
+    if request.dbench.is_some() {
+        return REBASELINE.into();
+    }
     let length = match (request.time, request.load.passes) {
         (Some(time), None) => format!("{} measured", format_duration(time)),
         (None, Some(passes)) => counted(passes, "pass", "passes"),
@@ -97,7 +101,7 @@ pub(super) fn after(
     notes
 }
 
-fn cut_note(cut: &Cut) -> Option<String> {
+pub(super) fn cut_note(cut: &Cut) -> Option<String> {
     match cut {
         Cut::Signal(2) => Some("interrupted: the figures are of the time until then".into()),
         Cut::Signal(n) => {

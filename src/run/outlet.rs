@@ -1,6 +1,6 @@
 //! Where the result of a run goes.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -11,6 +11,8 @@ use crate::output::{Format, Row, Sink, SinkError};
 /// The result file or stream of a run, if it has one: on a terminal there is only a table.
 pub(super) struct Outlet {
     sink: Option<Sink>,
+    /// Whether stdout gets lines as dbench's.
+    lines: bool,
     /// Whether the table is the result, and belongs on stdout.
     pub(super) table_on_stdout: bool,
     /// The file, if there is one.
@@ -20,6 +22,11 @@ pub(super) struct Outlet {
 impl Outlet {
     /// Opens it: a result that cannot be written fails before the load.
     pub(super) fn open(request: &RunRequest) -> Result<Self, RunError> {
+        if let Some(dbench) = &request.dbench {
+            let mut outlet = Self { sink: None, lines: true, table_on_stdout: false, file: None };
+            outlet.write_text(&dbench.head()).map_err(|error| sink_failed(&error))?;
+            return Ok(outlet);
+        }
         let format = request.format.unwrap_or(Format::Csv);
         let sink = match &request.out {
             Some(path) => Some(Sink::file(path, format, request.append)),
@@ -27,7 +34,8 @@ impl Outlet {
             None => Some(Sink::stdout(format)),
         };
         let sink = sink.transpose().map_err(|error| sink_failed(&error))?;
-        Ok(Self { table_on_stdout: sink.is_none(), sink, file: request.out.clone() })
+        let table_on_stdout = sink.is_none();
+        Ok(Self { sink, lines: false, table_on_stdout, file: request.out.clone() })
     }
 
     /// Facts of the host, for a JSON document.
@@ -44,9 +52,16 @@ impl Outlet {
         sink.flush()
     }
 
+    /// Writes lines to stdout at once.
+    pub(super) fn write_text(&mut self, text: &str) -> Result<(), SinkError> {
+        let mut stdout = std::io::stdout().lock();
+        let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+        written.map_err(|error| SinkError::new("stdout".as_ref(), error))
+    }
+
     /// Whether the reader of stdout went away, without writing: a run may have no rows for long.
     pub(super) fn reader_is_gone(&self) -> bool {
-        if self.sink.is_none() || self.file.is_some() {
+        if self.file.is_some() || (self.sink.is_none() && !self.lines) {
             return false;
         }
         let stdout = std::io::stdout();

@@ -35,6 +35,9 @@ impl Worker<'_, '_> {
         let outcomes = measured.outcomes();
         let (code, _) = self.write_rows(measured, &outcomes, left_out, outlet, rows);
         self.progress.finish();
+        if let Some(ticker) = &measured.ticker {
+            return self.say_dbench(ticker, measured, &outcomes, outlet, code);
+        }
         self.say_table(measured, &outcomes, left_out, outlet);
         code
     }

@@ -184,6 +184,7 @@ pub(super) fn start_pools(
             load: Arc::clone(&load),
             keep_passes: request.pass_rows,
             barrier: barrier.clone(),
+            own_counters: request.dbench.as_ref().is_some_and(|dbench| dbench.per_client),
         };
         let state =
             pool::start(job, Arc::clone(gate), watch.clone(), events.clone()).map_err(no_thread)?;

@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 
 use super::clean::{self, Left, Removed};
 use super::conditions::Remounts;
+use super::dbench::Ticker;
 use super::direct;
 use super::drain::{Drained, drain};
 use super::dry_run;
@@ -119,6 +120,8 @@ pub(super) struct Measured {
     pub(super) drained: Drained,
     /// What went wrong with the command after the window.
     pub(super) hook_failure: Option<String>,
+    /// What is to be told as dbench tells it.
+    pub(super) ticker: Option<Ticker>,
 }
 
 /// A window that could not be opened, with the disks it was for.
@@ -259,6 +262,7 @@ impl Worker<'_, '_> {
         }
         meter.watch().await;
         let (window, mut cut) = (meter.window, meter.cut.take());
+        let ticker = meter.ticker.take();
         let changes = meter.after.as_ref().zip(meter.before.as_ref()).map(|(a, b)| a.minus(b));
         let (dirty_bytes, start_up, steady) = (meter.dirty_bytes, meter.start_up, meter.steady);
         drop(meter);
@@ -268,11 +272,12 @@ impl Worker<'_, '_> {
             Err(HookEnd::Failed(why)) => drop(hook_failure.get_or_insert(why)),
         }
         let drained = match cut {
-            None => drain(&disks, request.grace, self.link).await,
-            Some(_) => Drained { each: disks.iter().map(|_| None).collect(), cut: None },
+            // dbench leaves what it has written to the kernel.
+            None if request.dbench.is_none() => drain(&disks, request.grace, self.link).await,
+            _ => Drained { each: disks.iter().map(|_| None).collect(), cut: None },
         };
         let run = RunFacts { window, changes, dirty_bytes, start_up, steady };
-        Ok(Measured { disks, events, cut, run, drained, hook_failure })
+        Ok(Measured { disks, events, cut, run, drained, hook_failure, ticker })
     }
 
     /// Removes what the run made. A disk that does not answer holds up neither the others nor the

@@ -32,6 +32,30 @@ fn a_built_in_load_is_found_by_its_name() {
     assert_clean(&[&disk.path()]);
 }
 
+/// The figures are those of scripts/import-mix, which counts a recording with a reader of its own.
+#[test]
+fn the_kernel_build_does_what_was_recorded() {
+    let load = concat!(env!("CARGO_MANIFEST_DIR"), "/loadfiles/kbuild.load.gz");
+    assert!(fs::metadata(load).unwrap().len() <= 2_000_000);
+    let (cwd, disk) = (temp_disk(), or_skip!(TmpFs::new("256m")));
+    let table = run_in(cwd.path(), "-l kbuild -c 1 --passes 1", &disk.path()).expect(0).table();
+    let all = table.summary(label(&disk.path()), "all");
+    assert_eq!((all.text("loadfile"), all.text("status"), all.int("errors")), ("kbuild", "ok", 0));
+    let ops = table.ops();
+    for (op, recorded) in [
+        // And two that make again what a pass before took.
+        ("open", 181_095 + 2),
+        ("ReadX", 120_392),
+        ("fstat", 101_081),
+        ("readlink", 2412),
+        ("lstat", 1293),
+        ("getdents", 373),
+    ] {
+        assert_eq!(ops[op], recorded, "{op}");
+    }
+    assert_clean(&[&disk.path()]);
+}
+
 #[test]
 fn a_file_here_is_meant_before_a_built_in_load() {
     let (cwd, disk) = (temp_disk(), temp_disk());
@@ -53,19 +77,39 @@ fn an_unknown_name_lists_those_that_exist() {
     check.current_dir(cwd.path());
     let finished = Running::start(check).finish().expect(0);
     assert!(finished.stdout.contains("WriteX"), "{finished}");
+    let listed = Running::start(jbodbench(["check", "--list"])).finish().expect(0).stdout;
+    let names: Vec<&str> =
+        listed.lines().map(|line| line.split_whitespace().next().unwrap()).collect();
+    let known: Vec<&str> =
+        jbodbench::loadfile::builtin::BUILTINS.iter().map(|load| load.name).collect();
+    assert_eq!(names, known);
     let help = Running::start(jbodbench(["run", "--help"])).finish().expect(0).stdout;
-    let check_help = Running::start(jbodbench(["check", "--help"])).finish().expect(0).stdout;
     // Help breaks lines where it likes.
-    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    let (help, check_help) = (words(&help), words(&check_help));
-    for load in jbodbench::loadfile::builtin::BUILTINS {
-        let is = |word: &String| word.trim_end_matches([',', ';']) == load.name;
-        assert!(
-            help.iter().any(is) && check_help.iter().any(is),
-            "{} is not in the help",
-            load.name
-        );
+    let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("`jbodbench check --list` shows"), "{words}");
+}
+
+/// What `check` counts for a pass is what two clients do in two, on every engine, for anybody.
+#[test]
+fn aim7_does_what_it_says() {
+    let (cwd, disk) = (temp_disk(), or_skip!(TmpFs::new("64m")));
+    for (load, expected) in [
+        (
+            "aim7-shared",
+            [("WriteX", 18 * 4), ("ReadX", 9 * 4 + 42), ("link", 70), ("unlinkat", 219)],
+        ),
+        ("aim7-sync", [("WriteX", 2 * 4), ("ReadX", 2), ("open", 5), ("unlinkat", 3)]),
+    ] {
+        for options in ["--engine sync --as nobody", "--engine hybrid", "--engine uring"] {
+            let arguments = format!("-l {load} --set blocks=4 -c 2 --passes 2 {options}");
+            let table = run_in(cwd.path(), &arguments, &disk.path()).expect(0).table();
+            let ops = table.ops();
+            for (op, count) in expected {
+                assert_eq!(ops[op], 2 * 2 * count, "{load} {options} {op}");
+            }
+        }
     }
+    assert_clean(&[&disk.path()]);
 }
 
 /// The header says that Debian's dbench plays it as it is.

@@ -1,12 +1,13 @@
 //! From a call to an entry of the submission queue.
 
+mod attribute;
+
 use io_uring::opcode::{
     self, Close, FGetXattr, FSetXattr, Fsync, GetXattr, LinkAt, MkDirAt, OpenAt, Read, ReadFixed,
     RenameAt, SetXattr, Statx, SymlinkAt, UnlinkAt, Write, WriteFixed,
 };
 use io_uring::{squeue, types};
 
-use super::attribute;
 use super::ring::Ring;
 use super::seat::Seat;
 use crate::engine::{

@@ -5,7 +5,6 @@
 //! [`waits`] keeps those who wait for something else than the kernel, [`available`] says whether
 //! there is a ring to be had. docs/engines.md tells how a turn goes.
 
-mod attribute;
 mod available;
 mod enter;
 mod entry;

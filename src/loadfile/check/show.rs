@@ -8,7 +8,7 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}  sha256 {}", self.loadfile, self.program_sha256)?;
         writeln!(f, "one pass of one client:")?;
-        field(f, "operations", self.total_ops)?;
+        operations(self, f)?;
         field(f, "written", bytes(self.write_bytes))?;
         field(f, "read", bytes(self.read_bytes))?;
         sizes(self, f)?;
@@ -28,62 +28,74 @@ impl fmt::Display for Report {
             );
             field(f, "time by timestamps", text)?;
         }
-        let used = self.dispositions.iter().enumerate().filter(|(_, count)| **count > 0);
-        let used: Vec<String> = used.map(|(i, count)| format!("{i}: {count}")).collect();
-        if !used.is_empty() {
-            field(f, "NTCreateX dispositions", used.join(", "))?;
-        }
-        if self.prepare_ops > 0 {
-            let text = format!(
-                "{} operations, {} written, {} read",
-                self.prepare_ops,
-                bytes(self.prepare_write_bytes),
-                bytes(self.prepare_read_bytes)
-            );
-            field(f, "before its first pass", text)?;
-        }
-        for parameter in &self.parameters {
-            let name = format!("--set {}", parameter.name);
-            let default = match parameter.given {
-                false => "the default".to_owned(),
-                true => format!("default {}", parameter.default),
-            };
-            field(f, &name, format!("{} ({default})", parameter.value))?;
-        }
-        for phase in &self.phases {
-            let name = match phase.phase.as_str() {
-                "" => "above the first PHASE".to_owned(),
-                name => format!("in phase {name}"),
-            };
-            let text = format!(
-                "{} operations, {} written, {} read",
-                phase.ops,
-                bytes(phase.write_bytes),
-                bytes(phase.read_bytes)
-            );
-            field(f, &name, text)?;
-        }
+        parts(self, f)?;
         if !self.features.is_empty() {
             field(f, "uses", self.features.join(", "))?;
         }
-        if !self.reserved.is_empty() {
-            field(f, "cannot be run yet", self.reserved.join(", "))?;
-        }
-        writeln!(
-            f,
-            "\n  {:<24}{:>12}{:>8}{:>18}",
-            "operation", "count", "share", "expected to fail"
-        )?;
-        for op in &self.ops {
-            let share = 100.0 * op.count as f64 / self.total_ops.max(1) as f64;
-            writeln!(
-                f,
-                "  {:<24}{:>12}{share:>7.1}%{:>18}",
-                op.op, op.count, op.expected_failures
-            )?;
-        }
-        Ok(())
+        table(self, f)
     }
+}
+
+fn operations(report: &Report, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if report.counts_are_means {
+        let text = format!(
+            "{} in the mean of many passes, as all counts and bytes here; {} to {} in one",
+            report.total_ops, report.least_ops, report.most_ops
+        );
+        field(f, "operations", text)?;
+    } else {
+        field(f, "operations", report.total_ops)?;
+    }
+    Ok(())
+}
+
+/// What is told only where there is such a thing.
+fn parts(report: &Report, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let used = report.dispositions.iter().enumerate().filter(|(_, count)| **count > 0);
+    let used: Vec<String> = used.map(|(i, count)| format!("{i}: {count}")).collect();
+    if !used.is_empty() {
+        field(f, "NTCreateX dispositions", used.join(", "))?;
+    }
+    if report.prepare_ops > 0 {
+        let text = format!(
+            "{} operations, {} written, {} read",
+            report.prepare_ops,
+            bytes(report.prepare_write_bytes),
+            bytes(report.prepare_read_bytes)
+        );
+        field(f, "before its first pass", text)?;
+    }
+    for parameter in &report.parameters {
+        let name = format!("--set {}", parameter.name);
+        let default = match parameter.given {
+            false => "the default".to_owned(),
+            true => format!("default {}", parameter.default),
+        };
+        field(f, &name, format!("{} ({default})", parameter.value))?;
+    }
+    for phase in &report.phases {
+        let name = match phase.phase.as_str() {
+            "" => "above the first PHASE".to_owned(),
+            name => format!("in phase {name}"),
+        };
+        let text = format!(
+            "{} operations, {} written, {} read",
+            phase.ops,
+            bytes(phase.write_bytes),
+            bytes(phase.read_bytes)
+        );
+        field(f, &name, text)?;
+    }
+    Ok(())
+}
+
+fn table(report: &Report, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    writeln!(f, "\n  {:<24}{:>12}{:>8}{:>18}", "operation", "count", "share", "expected to fail")?;
+    for op in &report.ops {
+        let share = 100.0 * op.count as f64 / report.total_ops.max(1) as f64;
+        writeln!(f, "  {:<24}{:>12}{share:>7.1}%{:>18}", op.op, op.count, op.expected_failures)?;
+    }
+    Ok(())
 }
 
 fn sizes(report: &Report, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -22,12 +22,25 @@ fn every_word_is_documented() {
         "END",
         "PHASE",
         "CHOOSE",
+        "SHUFFLE",
         "POOL",
         "SHARED",
         "SET",
         "Sleep",
     ] {
         assert!(DOC.contains(&format!("`{word}")), "{word} is not in docs/loadfile.md");
+    }
+}
+
+#[test]
+fn every_built_in_load_is_in_the_table_of_loads() {
+    let table = include_str!("../../../docs/loads.md");
+    for load in crate::loadfile::builtin::BUILTINS {
+        assert!(
+            table.contains(&format!("`{}`", load.name)),
+            "{} is not in docs/loads.md",
+            load.name
+        );
     }
 }
 

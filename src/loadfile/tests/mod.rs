@@ -1,11 +1,14 @@
 //! Tests of the language as a whole. Expected values come from dbench's documented behaviour or
 //! from arithmetic by hand, never from running this code.
 
+mod aim7;
 mod cases;
 mod client_txt;
 mod docs;
+mod groups;
 mod language;
 mod parameters;
+mod pools;
 mod posix;
 mod repairs;
 mod report;
@@ -48,6 +51,8 @@ fn words(program: &Program) -> Vec<&'static str> {
         (Some(kind), _) => kind.word(),
         (None, Action::LoopStart { .. }) => "LOOP",
         (None, Action::LoopEnd { .. }) => "ENDLOOP",
+        (None, Action::Enter { .. }) => "<",
+        (None, Action::Leave { .. }) => ">",
         (None, Action::Pause { .. }) => "Sleep",
         (None, Action::SetSp { .. }) => "SETSP",
         (None, Action::WaitSp { .. }) => "WAITSP",
@@ -91,6 +96,7 @@ fn path(program: &Program, index: usize) -> String {
             }
             Segment::Client => out.push_str("<c>"),
             Segment::Slot(slot) => out.push_str(&format!("<{slot}>")),
+            Segment::Drawn(_) => out.push_str("<drawn>"),
         }
     }
     out
