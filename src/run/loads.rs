@@ -152,7 +152,6 @@ fn load_one(
         let name = &loaded.program.name;
         warnings.push(format!("{name}: {} bad lines skipped (--lenient)", loaded.skipped_lines));
     }
-    refuse_unbuilt(&loaded.program)?;
     refuse_missing_clients(&loaded.program, request.clients)?;
     let report = check::check(&loaded.program);
     Ok(Sized {
@@ -163,16 +162,6 @@ fn load_one(
         shared_bytes: report.shared_bytes_max,
         program: Arc::new(loaded.program),
     })
-}
-
-fn refuse_unbuilt(program: &Program) -> Result<(), RunError> {
-    match program.reserved.first() {
-        None => Ok(()),
-        Some(word) => Err(RunError::usage(format!(
-            "{}:{}: {} is a word of the language that this version cannot run yet",
-            program.name, word.line, word.word
-        ))),
-    }
 }
 
 /// A WAITSP for a client that the disk does not have would wait for ever.

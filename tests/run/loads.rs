@@ -108,13 +108,3 @@ fn lenient_skips_and_counts() {
     finished.says("2 bad lines skipped");
     assert_eq!(finished.table().ops()["QUERY_FS_INFORMATION"], 1);
 }
-
-/// Words of later versions are read, and refused.
-#[test]
-fn reserved_words_are_refused() {
-    let files = temp_disk();
-    let load = loadfile(files.path(), "p.load", "POOL one\nQUERY_FS_INFORMATION 1 NT_STATUS_OK");
-    let disk = temp_disk();
-    let finished = run_on(&format!("-l {}", load.display()), &[disk.path()]).expect(2);
-    finished.says("p.load:4: POOL");
-}

@@ -33,6 +33,18 @@ fn every_word_is_documented() {
 }
 
 #[test]
+fn every_built_in_load_is_in_the_table_of_loads() {
+    let table = include_str!("../../../docs/loads.md");
+    for load in crate::loadfile::builtin::BUILTINS {
+        assert!(
+            table.contains(&format!("`{}`", load.name)),
+            "{} is not in docs/loads.md",
+            load.name
+        );
+    }
+}
+
+#[test]
 fn every_repair_has_its_line() {
     for number in 1..=22 {
         assert!(DOC.contains(&format!("| P{number} |")), "P{number} is not in docs/loadfile.md");
