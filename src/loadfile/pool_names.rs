@@ -71,6 +71,7 @@ impl NameTable<'_> {
         if matches!(pieces.last(), Some(Piece::Client)) {
             return fault(at, "a number right behind `client1`", PATH);
         }
+        split_client(&mut pieces);
         let own = key(&pieces);
         for pool in &self.pools {
             if collide((&own, count), (&key(&self.pieces_of(pool)), pool.count)) {
@@ -93,6 +94,18 @@ impl NameTable<'_> {
         self.pools.push(Pool { name: name.into(), count, first: first as u32, segments, order });
         Ok(())
     }
+}
+
+/// Where the last component of a pool's path begins with `client1.`, that is each client's own: in
+/// `/SHARED/dir/client1.f` the names of client 3 are `client3.f0` and so on.
+fn split_client(pieces: &mut Vec<Piece>) {
+    const CLIENT: &[u8] = b"client1";
+    let Some(Piece::Literal(bytes)) = pieces.last_mut() else { return };
+    let start = bytes.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
+    let Some([b'.', ..]) = bytes[start..].strip_prefix(CLIENT) else { return };
+    let rest = bytes.split_off(start + CLIENT.len());
+    bytes.truncate(start);
+    pieces.extend([Piece::Client, Piece::Literal(rest)]);
 }
 
 /// Refuses a drawn name that can become too long; all else has been looked at, or will be once the

@@ -150,3 +150,15 @@ fn a_name_that_is_replaced_counts_once() {
     ));
     assert_eq!((report.own_bytes_max, report.shared_bytes_max), (0, 2 * 20 * 10));
 }
+
+/// As in a directory that all clients fill, each with names of its own.
+#[test]
+fn names_in_a_shared_directory_can_be_a_clients_own() {
+    let text = "POOL \"f\" 5 \"/SHARED/dir/client1.f\"\nstat \"{f+}\" ENOENT\n";
+    let program = good(text);
+    assert_eq!(path(&program, 0), "/SHARED/dir/<c>.f<drawn>");
+    assert_eq!(canonical(&canonical(text)), canonical(text));
+    // Elsewhere it is a name like others.
+    assert_eq!(path(&good("stat /a/client1.f *\n"), 0), "/a/client1.f");
+    assert_eq!(path(&good("POOL f 5 /a/client12.f\nstat {f} *\n"), 0), "/a/client12.f<drawn>");
+}
