@@ -120,7 +120,7 @@ pub(super) struct LoadArgs {
           conflicts_with = "loadfile", hide_short_help = true)]
     pub(super) mix: Vec<(PathBuf, u32)>,
     /// Other values for what the loadfile's SET lines name; `check` lists them
-    #[arg(long, value_name = "NAME=VALUE[,..]", value_delimiter = ',',
+    #[arg(long, value_name = "NAME=VALUE[,..]", value_delimiter = ',', hide_short_help = true,
           value_parser = parse_given)]
     pub(super) set: Vec<(String, String)>,
     /// Another loadfile for one of the disks; may be given several times
