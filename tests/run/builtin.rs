@@ -43,7 +43,8 @@ fn the_kernel_build_does_what_was_recorded() {
     assert_eq!((all.text("loadfile"), all.text("status"), all.int("errors")), ("kbuild", "ok", 0));
     let ops = table.ops();
     for (op, recorded) in [
-        ("open", 181_095),
+        // Two more make again what a pass has changed.
+        ("open", 181_095 + 2),
         ("ReadX", 120_392),
         ("fstat", 101_081),
         ("readlink", 2412),
