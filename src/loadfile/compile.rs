@@ -27,17 +27,8 @@ pub(super) fn compile(ast: Ast, name: &str) -> Program {
     let insts = std::mem::take(&mut compiler.insts).into_boxed_slice();
     let times = compiler.timed.then(|| std::mem::take(&mut compiler.times).into());
     let phases = phase::phases(&ast, &insts);
-    let Compiler {
-        handles,
-        registers,
-        exprs,
-        start,
-        groups,
-        depth,
-        max_write,
-        max_read,
-        ..
-    } = compiler;
+    let Compiler { handles, registers, exprs, start, groups, depth, max_write, max_read, .. } =
+        compiler;
     Program {
         name: name.to_owned(),
         sha256,
@@ -181,11 +172,9 @@ impl<'a> Compiler<'a> {
             Node::WritePattern(pattern) => Action::WritePattern { pattern },
             Node::RandomString(slot, template) => Action::RandomString { slot, template },
             Node::Phase(phase) => Action::Phase { phase: phase as u16 }, // 1,000 at most
-            Node::Prepare
-            | Node::Pool(_)
-            | Node::Choose(_)
-            | Node::Shuffle(_)
-            | Node::EndBlock => return,
+            Node::Prepare | Node::Pool(_) | Node::Choose(_) | Node::Shuffle(_) | Node::EndBlock => {
+                return;
+            }
             Node::EndPrepare => {
                 self.start = Pc(self.insts.len() as u32);
                 return;

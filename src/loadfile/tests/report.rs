@@ -85,9 +85,8 @@ fn deep_nesting_stays_fast() {
 
 #[test]
 fn text_and_json_say_the_same() {
-    let report = check(&good(
-        "RANDOMSTRING 1 \"[ab]\"\nNTCreateX /$1 0 2 1 *\nWriteX 1 *%1000 24 24 *\n",
-    ));
+    let report =
+        check(&good("RANDOMSTRING 1 \"[ab]\"\nNTCreateX /$1 0 2 1 *\nWriteX 1 *%1000 24 24 *\n"));
     assert_eq!(report.live_bytes_max, 1023);
     assert!(report.estimated);
     let text = report.to_string();
