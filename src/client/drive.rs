@@ -279,7 +279,7 @@ impl<'a, E: Engine> Client<'a, E> {
         let tally = &mut self.tallies[op.index()];
         if skipped {
             tally.skipped += 1;
-            self.setup.shard.skip(op);
+            self.skip(op, inst);
             if let Some(counts) = self.counts {
                 counts.skip(op);
             }
