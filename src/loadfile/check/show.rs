@@ -8,15 +8,7 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}  sha256 {}", self.loadfile, self.program_sha256)?;
         writeln!(f, "one pass of one client:")?;
-        if self.counts_are_means {
-            let text = format!(
-                "{} in the mean of many passes, as all counts and bytes here; {} to {} in one",
-                self.total_ops, self.least_ops, self.most_ops
-            );
-            field(f, "operations", text)?;
-        } else {
-            field(f, "operations", self.total_ops)?;
-        }
+        operations(self, f)?;
         field(f, "written", bytes(self.write_bytes))?;
         field(f, "read", bytes(self.read_bytes))?;
         sizes(self, f)?;
@@ -50,14 +42,7 @@ impl fmt::Display for Report {
             );
             field(f, "before its first pass", text)?;
         }
-        for parameter in &self.parameters {
-            let name = format!("--set {}", parameter.name);
-            let default = match parameter.given {
-                false => "the default".to_owned(),
-                true => format!("default {}", parameter.default),
-            };
-            field(f, &name, format!("{} ({default})", parameter.value))?;
-        }
+        parameters(self, f)?;
         if !self.features.is_empty() {
             field(f, "uses", self.features.join(", "))?;
         }
@@ -79,6 +64,29 @@ impl fmt::Display for Report {
         }
         Ok(())
     }
+}
+
+fn operations(report: &Report, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if !report.counts_are_means {
+        return field(f, "operations", report.total_ops);
+    }
+    let text = format!(
+        "{} in the mean of many passes, as all counts and bytes here; {} to {} in one",
+        report.total_ops, report.least_ops, report.most_ops
+    );
+    field(f, "operations", text)
+}
+
+fn parameters(report: &Report, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for parameter in &report.parameters {
+        let name = format!("--set {}", parameter.name);
+        let default = match parameter.given {
+            false => "the default".to_owned(),
+            true => format!("default {}", parameter.default),
+        };
+        field(f, &name, format!("{} ({default})", parameter.value))?;
+    }
+    Ok(())
 }
 
 fn sizes(report: &Report, f: &mut fmt::Formatter<'_>) -> fmt::Result {

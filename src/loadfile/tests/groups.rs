@@ -7,7 +7,10 @@ use super::*;
 
 const TWO: &str = "CHOOSE 3\nFlush 1 *\nEND\n\n# another\nCHOOSE 1\nClose 1 *\nClose 2 *\nEND\n";
 
-fn shape(program: &Program) -> Vec<(Kind, Vec<(u32, u32, u32)>, u32)> {
+/// Its kind, start, end and weight of each block, and where it goes on.
+type Shape = (Kind, Vec<(u32, u32, u32)>, u32);
+
+fn shape(program: &Program) -> Vec<Shape> {
     let block = |b: &super::super::program::Block| (b.start.0, b.end.0, b.weight);
     let group =
         |g: &super::super::program::Group| (g.kind, g.blocks.iter().map(block).collect(), g.end.0);
