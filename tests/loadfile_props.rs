@@ -16,14 +16,16 @@ const LENIENT: Options = Options { lenient: true };
 
 /// Every construct of the language, as a start for mutations.
 const ALL: &str = concat!(
-    "SET a=4k\nSET \"b=x ${a/2+1}\"\nPREPARE\nMkdir /p *\nEND\n",
+    "SET a=4k\nSET \"b=x ${a/2+1}\"\nPOOL f_1 300 /p/client1/a\nPOOL d 7 \"\\x y\" rotate\nPREPARE\nMkdir /p *\n",
+    "Mkdir {d+} *\nEND\n",
     include_str!("cases/all4.load"),
     "RANDOMSTRING 1 \"a[xyz]b\"\n0.5 LOOP 3\nWriteX 7 *%4096/512+1 *%100 5 *\nENDLOOP\n",
     "REPEAT 4\nReadX +child +8 10 +num_children ENOENT\nSETSP 1\nWAITSP 0 1\nSLEEP 5\n",
     "WRITEPATTERN some \"text\nMkdir \"/d/$1/~$x\" 0xC0000034\nPHASE a\n",
+    "unlink {f_1-} 0 *\nrename {d-} \\{d+} *\nFIND_FIRST \"{d}/$1*\" 1 2 3 *\nstat {f_1=}.tmp *\n",
     "open /SHARED/f O_RDWR|O_SYNC|O_CREAT 0644 3 *\naccess /a R_OK|X_OK EACCES\nchmod /a 0 *\n",
     "unlinkat /a AT_REMOVEDIR *\nrenameat2 /a /b 0 *\nsymlink /a /b *\nchown /a -1 7 *\nfallocate 3 0 1 2 *\n",
-    "CHOOSE 3\nMkdir /SHARED/a SUCCESS\nEND\nPOOL a b c\nFlush ${a} *\n# end\n",
+    "CHOOSE 3\nMkdir /SHARED/a SUCCESS\nEND\nFlush ${a} *\n# end\n",
 );
 
 fn source(bytes: &[u8]) -> Source {
@@ -37,9 +39,6 @@ fn without_lines(mut program: Program) -> Program {
     }
     for phase in &mut program.phases {
         phase.line = 0;
-    }
-    for reserved in &mut program.reserved {
-        reserved.line = 0;
     }
     program
 }
@@ -66,10 +65,11 @@ fn token() -> impl Strategy<Value = String> {
                  ftruncate fallocate getdents mkdirat unlinkat renameat2 link symlink readlink utimes \
                  chown -1 AT_REMOVEDIR RENAME_NOREPLACE FALLOC_FL_KEEP_SIZE \
                  O_RDWR|O_CREAT O_RDONLY R_OK|W_OK F_OK 0644 Sleep LOOP ENDLOOP REPEAT SLEEP SETSP WAITSP WRITEPATTERN \
-                 RANDOMSTRING PREPARE END PHASE CHOOSE SHUFFLE POOL SET a=b ${a} ${(a+1)*2} ${ NT_STATUS_OK * ERROR ENOENT 0x0 \
+                 RANDOMSTRING PREPARE END PHASE CHOOSE SHUFFLE SET a=b ${a} ${(a+1)*2} ${ NT_STATUS_OK * ERROR ENOENT 0x0 \
+                 POOL f {f} {f+} {f-}x {f=}/$1 POOL~f~9~/a/f POOL~f~10~/a~rotate rotate \
                  /a /a/$1 \"/client1/b\" /SHARED 0 1 7 0x40 010 -1 *%8 */4%64+1 +4 +child $1 1$1 \
                  \"a[xy]\" 0.5 .25 # \" \\ .. ";
-    let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+    let words: Vec<String> = words.split_whitespace().map(|word| word.replace('~', " ")).collect();
     prop_oneof![8 => proptest::sample::select(words), 1 => "[ -~]{0,6}"]
 }
 

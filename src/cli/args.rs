@@ -14,6 +14,7 @@ use super::import::ImportArgs;
 use super::matrix::{EXAMPLES, MORE, MatrixArgs};
 use super::preset::PresetArgs;
 use super::report::ReportArgs;
+use super::request::parse_mix;
 use crate::loadfile::parameters::parse_given;
 use crate::units::parse_duration;
 
@@ -113,8 +114,13 @@ pub(super) struct LoadArgs {
     /// [default: default, which has the mix of dbench's client.txt]
     #[arg(short, long, value_name = "FILE[,FILE]", value_delimiter = ',')]
     pub(super) loadfile: Vec<PathBuf>,
+    /// Loadfiles that are dealt to the clients of each disk by weight, not in turn:
+    /// a.load:3,b.load:1
+    #[arg(long, value_name = "FILE:WEIGHT[,..]", value_delimiter = ',', value_parser = parse_mix,
+          conflicts_with = "loadfile", hide_short_help = true)]
+    pub(super) mix: Vec<(PathBuf, u32)>,
     /// Other values for what the loadfile's SET lines name; `check` lists them
-    #[arg(long, value_name = "NAME=VALUE[,..]", value_delimiter = ',',
+    #[arg(long, value_name = "NAME=VALUE[,..]", value_delimiter = ',', hide_short_help = true,
           value_parser = parse_given)]
     pub(super) set: Vec<(String, String)>,
     /// Another loadfile for one of the disks; may be given several times

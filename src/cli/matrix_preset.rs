@@ -25,7 +25,9 @@ pub(super) fn apply(preset: MatrixPreset, draft: &mut Draft, disks: &[OsString])
             add(draft, "as=root,nobody");
             add(draft, "dir-owner=third,caller");
             add_acls(draft, disks);
-            draft.propose("loadfile", "pathwalk");
+            if !draft.says("mix") {
+                draft.propose("loadfile", "pathwalk");
+            }
         }
         MatrixPreset::Vfs2010 => {
             add(draft, "as=nobody,root");

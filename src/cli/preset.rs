@@ -6,8 +6,9 @@ use crate::run::Preset;
 use crate::units::parse_size;
 
 /// What a preset sets itself: options that say something else are refused with it.
-const SET_BY_PRESET: [&str; 36] = [
+const SET_BY_PRESET: [&str; 37] = [
     "loadfile",
+    "mix",
     "set",
     "load_for",
     "clients",

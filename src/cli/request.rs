@@ -18,6 +18,9 @@ const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
 /// Rates outside make no schedule that a clock of nanoseconds could keep.
 const RATES: std::ops::RangeInclusive<f64> = 0.001..=1e9;
 
+/// Weights of loads in a mix.
+const MIX_WEIGHTS: std::ops::RangeInclusive<u32> = 1..=1000;
+
 /// Builds the request of `run`, or says what is wrong with the arguments.
 pub(super) fn run_request(args: RunArgs) -> Result<RunRequest, String> {
     let RunArgs { disks, preset, load, length, result, calls, conditions, safety } = args;
@@ -44,7 +47,11 @@ pub(super) fn run_request(args: RunArgs) -> Result<RunRequest, String> {
         engine: engine(&calls)?,
         threads_per_disk: calls.threads_per_disk,
         load: load_of(&load, length.passes, &calls)?,
-        loadfiles: load.loadfile,
+        mix: load.mix.iter().map(|(_, weight)| *weight).collect(),
+        loadfiles: match load.mix.is_empty() {
+            true => load.loadfile,
+            false => load.mix.into_iter().map(|(file, _)| file).collect(),
+        },
         set: given(load.set)?,
         time,
         warmup: length.warmup.unwrap_or(default),
@@ -141,6 +148,18 @@ fn load_of(load: &LoadArgs, passes: Option<u64>, calls: &CallArgs) -> Result<Loa
     })
 }
 
+/// Reads `FILE:WEIGHT`.
+pub(super) fn parse_mix(text: &str) -> Result<(PathBuf, u32), String> {
+    let read = || {
+        let (file, weight) = text.rsplit_once(':').filter(|(file, _)| !file.is_empty())?;
+        let weight = weight.parse().ok().filter(|weight| MIX_WEIGHTS.contains(weight))?;
+        Some((PathBuf::from(file), weight))
+    };
+    read().ok_or_else(|| {
+        format!("{text}: expected FILE:WEIGHT with a weight from 1 to 1000, such as a.load:3")
+    })
+}
+
 /// Values by name, in the order of names.
 pub(super) fn given(mut set: Vec<(String, String)>) -> Result<Vec<(String, String)>, String> {
     set.sort();
@@ -224,6 +243,17 @@ mod tests {
         let request = request(&["--passes", "3"]).unwrap();
         assert_eq!((request.time, request.warmup), (None, Duration::ZERO));
         assert_eq!(request.load.passes, Some(3));
+    }
+
+    #[test]
+    fn mixes() {
+        let mix = request(&["--mix", "a:b.load:3,small:1"]).unwrap();
+        assert_eq!(mix.loadfiles, ["a:b.load", "small"].map(PathBuf::from));
+        assert!(mix.options_text().ends_with(" mix=3:1"), "{}", mix.options_text());
+        for wrong in ["a.load", "a.load:0", "a.load:1001", ":1", "a.load:x", "a.load:1,"] {
+            assert!(request(&["--mix", wrong]).is_err(), "{wrong}");
+        }
+        assert!(request(&["--mix", "a:1", "-l", "b"]).is_err());
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::groups::Orders;
 use super::handles::Handles;
 use super::judge::{Miss, judge};
 use super::pace::Pace;
+use super::pools::Pools;
 use super::report::{ClientReport, Ended, ErrorLog, ErrorSample, PassTimes, Tallies, Waiting};
 use super::values::{SplitMix64, Values};
 
@@ -64,12 +65,13 @@ pub struct Client<'a, E: Engine> {
     pub(super) name: Box<[u8]>,
     pub(super) handles: Handles,
     pub(super) values: Values,
+    pub(super) pools: Pools,
     pub(super) max_read: usize,
     pub(super) max_write: usize,
     /// Bytes moved by the operation at hand.
     pub(super) moved: u64,
-    /// Path that the operation's handle was opened by.
-    pub(super) error_path: Option<PathId>,
+    /// Path that the operation's handle was opened by, and the number of the name that it drew.
+    pub(super) error_path: Option<(PathId, u32)>,
     /// Whether written blocks are made to differ, and the last mark.
     pub(super) stamps: bool,
     pub(super) stamp: u64,
@@ -118,6 +120,7 @@ impl<'a, E: Engine> Client<'a, E> {
             handles: Handles::new(&setup.program.handles),
             stamp: random.next_u64(),
             values: Values::new(setup.program, setup.client, setup.clients, random),
+            pools: Pools::new(setup.program, setup.load.seed, setup.disk, setup.client),
             max_read,
             max_write,
             moved: 0,
@@ -253,13 +256,17 @@ impl<'a, E: Engine> Client<'a, E> {
             }
         }
         self.moved = 0;
-        let outcome = self.perform(inst).await;
+        let outcome = match self.draw_names(inst) {
+            Ok(()) => self.perform(inst).await,
+            Err(miss) => Err(miss),
+        };
+        self.settle_names(op, outcome.is_ok());
         self.now = now_ns();
         if self.setup.load.spin_ns > 0 {
             self.spin();
         }
         let fault = judge(op, inst.expect, outcome);
-        let skipped = outcome == Err(Miss::NoHandle);
+        let skipped = outcome.is_err_and(Miss::is_skip);
         self.pass_ops += 1;
         self.pass_missed += u64::from(fault.is_some() || skipped);
         if let Some(fault) = fault {
@@ -272,7 +279,7 @@ impl<'a, E: Engine> Client<'a, E> {
         let tally = &mut self.tallies[op.index()];
         if skipped {
             tally.skipped += 1;
-            self.setup.shard.skip(op);
+            self.skip(op, inst);
             if let Some(counts) = self.counts {
                 counts.skip(op);
             }
@@ -346,7 +353,8 @@ impl<'a, E: Engine> Client<'a, E> {
     #[cold]
     fn tell(&mut self, op: OpKind, inst: &Inst, fault: Fault) {
         self.mind(fault);
-        if let Some(path) = self.error_path.take_if(|_| !op.names_a_path()) {
+        if let Some((path, number)) = self.error_path.take_if(|_| !op.names_a_path()) {
+            self.pools.set_number(number);
             self.render(path, crate::engine::PathSlot::First);
         }
         let (slot, at_ns) = (self.engine.slot(self.index), self.now);

@@ -12,6 +12,8 @@ pub(super) struct Open {
     pub(super) is_dir: bool,
     /// The path it was opened by, to name it in an error.
     pub(super) path: PathId,
+    /// Number of the name that the path drew from a pool, if it did.
+    pub(super) drawn: u32,
 }
 
 /// Position of a handle in the table.
@@ -117,7 +119,7 @@ mod tests {
         let mut handles = Handles::new(&[7, 9]);
         assert_eq!(handles.computed(9), Handles::literal(1));
         let other = handles.computed(100);
-        let open = Open { fd: 3, is_dir: false, path: PathId(0) };
+        let open = Open { fd: 3, is_dir: false, path: PathId(0), drawn: 0 };
         assert_eq!(handles.put(other, open), None);
         assert_eq!(handles.computed(100), other);
         assert_eq!(handles.take_any(), Some(open));
@@ -130,7 +132,7 @@ mod tests {
         let numbers = || (0..100_000).chain([-7, i64::MAX]);
         for number in numbers() {
             let slot = handles.computed(number);
-            let open = Open { fd: number as i32, is_dir: false, path: PathId(0) };
+            let open = Open { fd: number as i32, is_dir: false, path: PathId(0), drawn: 0 };
             assert_eq!(handles.put(slot, open), None, "{number}");
         }
         for number in numbers().rev() {
@@ -145,7 +147,7 @@ mod tests {
         }
         assert_eq!(left, 100_001);
         // One that is opened again is found again.
-        handles.put(slot, Open { fd: 3, is_dir: false, path: PathId(0) });
+        handles.put(slot, Open { fd: 3, is_dir: false, path: PathId(0), drawn: 0 });
         assert!(handles.take_any().is_some() && handles.take_any().is_none());
     }
 }

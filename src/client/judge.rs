@@ -17,6 +17,16 @@ pub(super) enum Miss {
     Short,
     /// The handle is not open.
     NoHandle,
+    /// A pool has no name that the line could stand for.
+    NoName,
+}
+
+impl Miss {
+    /// Whether the operation was not made at all.
+    #[inline]
+    pub(super) fn is_skip(self) -> bool {
+        matches!(self, Self::NoHandle | Self::NoName)
+    }
 }
 
 impl From<Errno> for Miss {
@@ -29,15 +39,17 @@ impl From<Errno> for Miss {
 /// moved some.
 pub(super) type Outcome = Result<(), Miss>;
 
-/// How an outcome misses what was expected, if it does. [`Miss::NoHandle`] is no fault: such an
-/// operation counts as skipped.
+/// How an outcome misses what was expected, if it does. What was skipped is no fault, and counted
+/// apart.
 #[inline]
 pub(super) fn judge(op: OpKind, expect: Expect, outcome: Outcome) -> Option<Fault> {
     match (outcome, expect) {
         (Ok(_), Expect::Failure | Expect::Errno(_)) if op.row().can_expect_failure => {
             Some(Fault::Succeeded)
         }
-        (Ok(_), _) | (Err(Miss::NoHandle), _) | (Err(_), Expect::Any | Expect::Failure) => None,
+        (Ok(_), _)
+        | (Err(Miss::NoHandle | Miss::NoName), _)
+        | (Err(_), Expect::Any | Expect::Failure) => None,
         (Err(Miss::Short), _) => Some(Fault::Short),
         (Err(Miss::Errno(Errno(errno))), Expect::Errno(expected)) if errno == expected => None,
         (Err(Miss::Errno(Errno(errno))), _) => Some(Fault::Errno(errno)),

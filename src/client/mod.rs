@@ -2,7 +2,7 @@
 //!
 //! A client is a closed loop with at most one call in flight, its own handles, registers, random
 //! numbers and sums. One idea a file: [`values`] evaluates operands, [`render`] makes paths,
-//! [`handles`] keeps descriptors, [`ops`] are the operations, [`posix`] those that are one call,
+//! [`pools`] knows which names exist (by [`ring`]), [`handles`] keeps descriptors, [`ops`] are the operations, [`posix`] those that are one call,
 //! [`judge`] compares outcome and expectation, [`pace`] says when an operation starts, [`drive`] is
 //! the loop, [`prepare`] what comes before it, [`control`] what in it is no operation,
 //! [`phase`] the way from phase to phase by [`barrier`], [`groups`] which block comes next,
@@ -18,11 +18,13 @@ mod judge;
 mod ops;
 mod pace;
 mod phase;
+mod pools;
 mod posix;
 mod prepare;
 mod render;
 mod report;
 mod resolve;
+mod ring;
 mod some_paths;
 mod values;
 

@@ -87,7 +87,12 @@ impl<E: Engine> Client<'_, E> {
     pub(super) fn render(&mut self, id: PathId, which: PathSlot) -> bool {
         let mut slot = self.engine.slot(self.index);
         let buffer = if which == Second { &mut slot.second } else { &mut slot.first };
-        super::render::render(self.setup.program, id, &self.name, &self.values, buffer)
+        let own = super::render::Own {
+            client_name: &self.name,
+            values: &self.values,
+            drawn: self.pools.number(which),
+        };
+        super::render::render(self.setup.program, id, own, buffer)
     }
 
     async fn create(
@@ -150,14 +155,14 @@ impl<E: Engine> Client<'_, E> {
         if !is_dir {
             self.write_attribute(fd).await?;
         }
-        Ok(Open { fd, is_dir, path })
+        Ok(Open { fd, is_dir, path, drawn: self.pools.number(First) })
     }
 
     async fn close(&mut self, inst: &Inst, handle: HandleRef) -> Outcome {
         let (slot, number) = self.handle_slot(handle);
         self.record(inst, &[number]);
         let open = self.handles.take(slot).ok_or(Miss::NoHandle)?;
-        self.error_path = Some(open.path);
+        self.error_path = Some((open.path, open.drawn));
         done(self.call(Call::Close(open.fd)).await)
     }
 

@@ -98,7 +98,8 @@ impl<E: Engine> Client<'_, E> {
             flags |= if load.sync_open { libc::O_SYNC } else { 0 };
         }
         let opened = self.call(Call::Open { path: PathSlot::First, flags, mode }).await;
-        let open = opened.map(|fd| Open { fd: fd as RawFd, is_dir, path });
+        let drawn = self.pools.number(PathSlot::First);
+        let open = opened.map(|fd| Open { fd: fd as RawFd, is_dir, path, drawn });
         self.give(inst, slot, open).await
     }
 
@@ -157,7 +158,7 @@ impl<E: Engine> Client<'_, E> {
         }
         let open = self.handles.get(slot).ok_or(Miss::NoHandle);
         if let Ok(open) = open {
-            self.error_path = Some(open.path);
+            self.error_path = Some((open.path, open.drawn));
         }
         (open, values)
     }

@@ -27,7 +27,7 @@ fn known_part(program: &Program, id: PathId, client_name: &[u8]) -> Vec<u8> {
         match *segment {
             Segment::Literal { start, len } => path.extend(program.literal(start, len)),
             Segment::Client => path.extend(client_name),
-            Segment::Slot(_) => {
+            Segment::Slot(_) | Segment::Drawn(_) => {
                 whole = false;
                 break;
             }
@@ -59,6 +59,12 @@ mod tests {
                     QUERY_PATH_INFORMATION \"\\top\" 1 NT_STATUS_OK\n";
         let wanted = ["/clients/client7/a", "/clients/client7/b", "/top"];
         assert_eq!(paths(text, 7, 100), wanted);
+    }
+
+    #[test]
+    fn a_drawn_name_stands_for_its_directory() {
+        let text = "POOL d 9 /client1/a/d\nPOOL f 9 /top\nstat {d}/x *\nstat {f+} ENOENT\n";
+        assert_eq!(paths(text, 3, 100), ["", "/client3/a"]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod groups;
 mod names;
+mod pools;
 
 use super::{Client, ClientReport, ClientSetup, ErrorLog};
 use crate::engine::{Control, Errno, Reply, ScriptedEngine, SlotLayout};

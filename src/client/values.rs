@@ -149,7 +149,7 @@ impl Values {
                     digits.extend_from_slice(program.literal(*start, *len));
                 }
                 Segment::Slot(slot) => digits.extend_from_slice(self.string(*slot)),
-                Segment::Client => {}
+                Segment::Client | Segment::Drawn(_) => {}
             }
         }
         std::str::from_utf8(&digits).ok().and_then(|text| text.parse().ok()).unwrap_or(0)

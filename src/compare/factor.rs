@@ -14,7 +14,7 @@ const FAMILIES: &[(&[&str], &[&str])] = &[
     (&["engine"], &["engine", "threads", "route", "io_wq_max"]),
     (&["threads-per-disk", "threads"], &["threads", "io_wq_max"]),
     (&["cpus"], &["cpus", "threads", "io_wq_max"]),
-    (&["loadfile", "load"], &["loadfile", "program_sha256"]),
+    (&["loadfile", "load", "mix"], &["loadfile", "program_sha256"]),
     // Values of parameters: what they make of the loadfile is in its hash.
     (&["set"], &["program_sha256"]),
     (&["fstype", "mkfs"], &["fstype", "mount_options", "acl_effective"]),

@@ -3,6 +3,7 @@
 //! It borrows nothing from the text. Blank lines, comments, spelling and spacing are gone:
 //! module `print` writes the one canonical text of a tree.
 
+use super::pool::Pool;
 use super::program::{Expect, Mod, Operand, PathId, PathSpec, Program, Segment, Template};
 use super::texts::Texts;
 use crate::op::OpKind;
@@ -24,8 +25,8 @@ pub struct Ast {
     pub texts: Texts,
     /// Names of PHASE lines.
     pub phases: Vec<Box<str>>,
-    /// Arguments of POOL lines.
-    pub arguments: Vec<Box<[Box<[u8]>]>>,
+    /// What POOL lines declare.
+    pub pools: Vec<Pool>,
     /// Whether a path lies in the tree that a disk's clients share.
     pub shared: bool,
 }
@@ -66,6 +67,8 @@ pub enum Node {
     Prepare,
     /// The END of a PREPARE.
     EndPrepare,
+    /// `POOL`: index in [`Ast::pools`].
+    Pool(u32),
     /// `PHASE name`: index in [`Ast::phases`].
     Phase(u32),
     /// `CHOOSE weight`, up to its [`Node::EndBlock`].
@@ -74,25 +77,6 @@ pub enum Node {
     Shuffle(u32),
     /// The END of a CHOOSE or SHUFFLE.
     EndBlock,
-    /// A reserved word.
-    Reserved(Reserved),
-}
-
-/// A reserved line; the numbers index [`Ast::arguments`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reserved {
-    /// `POOL name ...`.
-    Pool(u32),
-}
-
-impl Reserved {
-    /// The word that starts the line.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Pool(_) => "POOL",
-        }
-    }
 }
 
 /// An operation's line.

@@ -48,7 +48,7 @@ pub(super) fn upper_text(segments: &[Segment], bytes: &[u8], slots: &Slots<'_>) 
                 digits.extend_from_slice(&bytes[start..start + usize::from(len)]);
             }
             Segment::Slot(slot) => digits.extend(upper_slot(&slots[usize::from(slot)])?),
-            Segment::Client => return None,
+            Segment::Client | Segment::Drawn(_) => return None,
         }
     }
     if digits.len() > 18 {

@@ -9,9 +9,7 @@ use super::bounds::{self, Slots};
 use super::group::{self, Kind};
 use super::numbering::{Handles, registers};
 use super::phase;
-use super::program::{
-    Action, Expect, Expr, Inst, Operand, OperandKind, Pc, Program, Register, Reserved,
-};
+use super::program::{Action, Expect, Expr, Inst, Operand, OperandKind, Pc, Program, Register};
 use crate::op::argument::Role;
 use crate::op::{Data, OpKind};
 
@@ -27,18 +25,8 @@ pub(super) fn compile(ast: Ast, name: &str) -> Program {
     let insts = std::mem::take(&mut compiler.insts).into_boxed_slice();
     let times = compiler.timed.then(|| std::mem::take(&mut compiler.times).into());
     let phases = phase::phases(&ast, &insts);
-    let Compiler {
-        handles,
-        registers,
-        exprs,
-        start,
-        groups,
-        reserved,
-        depth,
-        max_write,
-        max_read,
-        ..
-    } = compiler;
+    let Compiler { handles, registers, exprs, start, groups, depth, max_write, max_read, .. } =
+        compiler;
     Program {
         name: name.to_owned(),
         sha256,
@@ -54,13 +42,13 @@ pub(super) fn compile(ast: Ast, name: &str) -> Program {
         max_read,
         shared: ast.shared,
         groups: groups.into_groups().into(),
-        reserved: reserved.into(),
         phases,
         paths: ast.names.specs.into(),
         segments: ast.names.segments.into(),
         bytes: ast.names.bytes.into(),
         templates: ast.templates.into(),
         patterns: ast.patterns.into(),
+        pools: ast.pools.into(),
     }
 }
 
@@ -99,7 +87,6 @@ struct Compiler<'a> {
     /// Where a pass starts: behind the PREPARE.
     start: Pc,
     groups: group::Builder,
-    reserved: Vec<Reserved>,
     /// Starts of the loops that are open.
     open: Vec<usize>,
     depth: usize,
@@ -124,7 +111,6 @@ impl<'a> Compiler<'a> {
             timed,
             start: Pc(0),
             groups: group::Builder::default(),
-            reserved: Vec::new(),
             open: Vec::new(),
             depth: 0,
             repeat: None,
@@ -135,26 +121,18 @@ impl<'a> Compiler<'a> {
 
     #[inline]
     fn line(&mut self, line: &Line) {
-        match line.node {
-            Node::Choose(weight) => self.block_start(Kind::Choose, weight, line),
-            Node::Shuffle(runs) => self.block_start(Kind::Shuffle, runs, line),
-            Node::EndBlock => self.block_end(line),
+        let here = self.insts.len();
+        let action = match line.node {
+            Node::Choose(weight) => self.groups.start(Kind::Choose, weight, here),
+            Node::Shuffle(runs) => self.groups.start(Kind::Shuffle, runs, here),
+            Node::EndBlock => self.groups.end(here),
             _ => {
                 self.groups.between();
-                self.plain(line);
+                return self.plain(line);
             }
-        }
-    }
-
-    fn block_start(&mut self, kind: Kind, weight: u32, line: &Line) {
-        if let Some(enter) = self.groups.start(kind, weight, self.insts.len()) {
-            self.emit(control(enter, line.number), line.time);
-        }
-    }
-
-    fn block_end(&mut self, line: &Line) {
-        if let Some(leave) = self.groups.end(self.insts.len()) {
-            self.emit(control(leave, line.number), line.time);
+        };
+        if let Some(action) = action {
+            self.emit(control(action, line.number), line.time);
         }
     }
 
@@ -184,14 +162,11 @@ impl<'a> Compiler<'a> {
             Node::WritePattern(pattern) => Action::WritePattern { pattern },
             Node::RandomString(slot, template) => Action::RandomString { slot, template },
             Node::Phase(phase) => Action::Phase { phase: phase as u16 }, // 1,000 at most
-            Node::Prepare | Node::Choose(_) | Node::Shuffle(_) | Node::EndBlock => return,
-            Node::EndPrepare => {
-                self.start = Pc(self.insts.len() as u32);
+            Node::Prepare | Node::Pool(_) | Node::Choose(_) | Node::Shuffle(_) | Node::EndBlock => {
                 return;
             }
-            Node::Reserved(reserved) => {
-                let entry = Reserved { word: reserved.word(), line: line.number };
-                self.reserved.push(entry);
+            Node::EndPrepare => {
+                self.start = Pc(self.insts.len() as u32);
                 return;
             }
         };

@@ -1,6 +1,6 @@
-//! Lines that are no operation: loops and blocks, synchronisation, strings, and the reserved words.
+//! Lines that are no operation: loops and blocks, synchronisation, strings.
 
-use super::ast::{Node, Reserved};
+use super::ast::Node;
 use super::error::{LineResult, fault};
 use super::group::{MAX_RUNS, MAX_WEIGHT};
 use super::lexer::{self, Line, Token};
@@ -79,7 +79,7 @@ impl<'t> Parser<'t> {
             b"RANDOMSTRING" => self.random_string(line, time, args),
             b"SET" => self.set(line, word),
             b"PHASE" => self.phase(line, word, args),
-            _ => self.named(line, args, Reserved::Pool, "POOL <name> ...", usize::MAX),
+            _ => self.pool(line, word, args),
         }
     }
 
@@ -112,7 +112,11 @@ impl<'t> Parser<'t> {
             "SHUFFLE" => Node::Shuffle(count(line, args, MAX_RUNS as u32, usage)?),
             _ => {
                 arguments(line, args, 0, usage)?;
-                self.comes_first(word)?;
+                self.stands_above(
+                    word,
+                    "PREPARE",
+                    "one PREPARE, above all other lines but SET and POOL",
+                )?;
                 Node::Prepare
             }
         };
@@ -126,13 +130,15 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// What a client does once cannot stand behind what it does in every pass.
-    fn comes_first(&self, word: Token) -> LineResult<()> {
-        match self.ast.lines.first() {
+    /// What a client does once cannot stand behind what it does in every pass, and names must be
+    /// known before they are used.
+    pub(super) fn stands_above(&self, word: Token, name: &str, expected: &str) -> LineResult<()> {
+        let declares = |line: &super::ast::Line| matches!(line.node, Node::Pool(_));
+        match self.ast.lines.iter().find(|line| !declares(line)) {
             None => Ok(()),
             Some(above) => {
-                let message = format!("PREPARE below line {}", above.number);
-                fault(word.at(), message, "one PREPARE, above all other lines but SET")
+                let message = format!("{name} below line {}", above.number);
+                fault(word.at(), message, expected)
             }
         }
     }
@@ -263,23 +269,6 @@ impl<'t> Parser<'t> {
             return Ok(());
         }
         fault(word.at(), "SET below other lines", "SET lines above all others but comments")
-    }
-
-    /// A reserved word with names: at least one, at most `most`.
-    fn named(
-        &mut self,
-        line: Line<'t>,
-        args: &[Token],
-        node: fn(u32) -> Reserved,
-        usage: &str,
-        most: usize,
-    ) -> LineResult<()> {
-        arguments(line, args, args.len().clamp(1, most), usage)?;
-        let texts = args.iter().map(|token| Box::from(token.text(line.bytes).as_ref()));
-        self.ast.arguments.push(texts.collect());
-        let index = self.ast.arguments.len() as u32 - 1;
-        self.push(line, None, Node::Reserved(node(index)));
-        Ok(())
     }
 }
 

@@ -6,7 +6,9 @@ use std::hash::{BuildHasherDefault, Hasher};
 use super::ast::{Names, Special};
 use super::error::{LineResult, fault};
 use super::lexer::Token;
-use super::program::{PathId, PathSpec, Segment, Wild};
+use super::pool::Pool;
+use super::pool_names;
+use super::program::{Draw, PathId, PathSpec, Segment, Wild};
 
 /// Longest path below the run directory in bytes; Linux takes 4095 with the directory in front.
 pub(super) const MAX_PATH: usize = 3000;
@@ -27,6 +29,8 @@ pub(super) struct NameTable<'t> {
     meant: HashMap<Box<[u8]>, PathId, Fast>,
     /// String slots that a RANDOMSTRING above has given a value.
     defined: [bool; 10],
+    /// Pools that a POOL above declares.
+    pub(super) pools: Vec<Pool>,
     /// The run directory itself, when some line names it.
     root: Option<PathId>,
     /// The shared tree itself, likewise.
@@ -42,6 +46,7 @@ impl<'t> NameTable<'t> {
             raw: HashMap::default(),
             meant: HashMap::default(),
             defined: [false; 10],
+            pools: Vec::new(),
             root: None,
             shared: None,
             has_shared: false,
@@ -90,8 +95,9 @@ impl<'t> NameTable<'t> {
         if let Some(&id) = self.meant.get(&key) {
             return Ok(id);
         }
+        pool_names::check_length(&pieces, at)?;
         let first = self.names.segments.len() as u32;
-        let mut wild = Wild::No;
+        let (mut wild, mut draw) = (Wild::No, None);
         for piece in &pieces {
             match piece {
                 Piece::Literal(bytes) => {
@@ -107,11 +113,15 @@ impl<'t> NameTable<'t> {
                     }
                     self.names.segments.push(Segment::Slot(*slot));
                 }
+                Piece::Drawn(drawn) => {
+                    draw = Some(*drawn);
+                    self.names.segments.push(Segment::Drawn(*drawn));
+                }
             }
         }
         let count = (self.names.segments.len() - first as usize) as u16;
         let id = PathId(self.names.specs.len() as u32);
-        self.names.specs.push(PathSpec { first, count, wild });
+        self.names.specs.push(PathSpec { first, count, wild, draw });
         match key.as_ref() {
             b"/" => self.root = Some(id),
             SHARED => (self.shared, self.has_shared) = (Some(id), true),
@@ -122,14 +132,25 @@ impl<'t> NameTable<'t> {
     }
 
     /// The path's pieces: slashes single, none at the end, one in front.
-    fn pieces(&self, text: &[u8], at: usize) -> LineResult<Vec<Piece>> {
+    pub(super) fn pieces(&self, text: &[u8], at: usize) -> LineResult<Vec<Piece>> {
         if text.is_empty() {
             return fault(at, "an empty path", EXPECTED);
         }
-        let mut pieces = Vec::new();
         let mut plain = Vec::with_capacity(text.len() + 1);
+        let (mut pieces, text) = self.drawn(text, at)?;
+        // What stands right behind a `}` goes on with the name.
+        let mut goes_on = !pieces.is_empty();
         for component in text.split(|&b| b == b'/' || b == b'\\') {
+            let is_rest = std::mem::take(&mut goes_on);
             if component.is_empty() {
+                continue;
+            }
+            if !self.pools.is_empty() && component.contains(&b'{') {
+                return fault(at, "a `{` that does not start the path", pool_names::FIRST);
+            }
+            if is_rest {
+                check_component(&[b"0", component].concat(), at)?;
+                self.strings(component, &mut plain, &mut pieces);
                 continue;
             }
             check_component(component, at)?;
@@ -196,7 +217,7 @@ impl<'t> NameTable<'t> {
         for piece in &pieces {
             match piece {
                 Piece::Literal(bytes) => self.names.push_literal(bytes),
-                Piece::Client => {}
+                Piece::Client | Piece::Drawn(_) => {}
                 Piece::Slot(slot) => self.names.segments.push(Segment::Slot(*slot)),
             }
         }
@@ -220,10 +241,11 @@ impl<'t> NameTable<'t> {
     }
 }
 
-enum Piece {
+pub(super) enum Piece {
     Literal(Vec<u8>),
     Client,
     Slot(u8),
+    Drawn(Draw),
 }
 
 /// Whether a path, or its text, lies below a directory.
@@ -232,13 +254,18 @@ pub(super) fn is_below(path: &[u8], dir: &[u8]) -> bool {
 }
 
 /// One spelling for one meaning. Literals have no NUL, so NUL can mark the rest.
-fn key(pieces: &[Piece]) -> Box<[u8]> {
+pub(super) fn key(pieces: &[Piece]) -> Box<[u8]> {
     let mut key = Vec::new();
     for piece in pieces {
         match piece {
             Piece::Literal(bytes) => key.extend_from_slice(bytes),
             Piece::Client => key.extend_from_slice(&[0, u8::MAX]),
             Piece::Slot(slot) => key.extend_from_slice(&[0, *slot]),
+            Piece::Drawn(Draw { pool, pick }) => {
+                key.extend_from_slice(&[0, b'p', *pool]);
+                key.extend_from_slice(pick.sign());
+                key.push(0);
+            }
         }
     }
     key.into()

@@ -6,6 +6,7 @@ use super::error::{LineResult, fault};
 use super::lexer::{Line, Token};
 use super::names::{MAX_COMPONENT, MAX_PATH};
 use super::parser::{Late, LateCheck, Parser};
+use super::pool::MAX_DIGITS;
 use super::program::{ExprId, Operand, PathId, Segment};
 use super::template::Shape;
 use super::{ast::Ast, number, status};
@@ -46,6 +47,9 @@ impl<'t> Parser<'t> {
         let mut op = Op { kind, expect, paths: [PathId(0); 2], numbers: [ZERO; 4] };
         for (i, token) in args[..paths].iter().enumerate() {
             op.paths[i] = self.path(line, kind, *token)?;
+        }
+        if !self.table.pools.is_empty() && paths > 0 {
+            self.one_change_a_pool(line, &op, args)?;
         }
         for (i, token) in args[paths..].iter().enumerate() {
             let (role, name) = row.numbers[i];
@@ -248,6 +252,7 @@ impl Late<'_> {
                 // `client` and a number of at most seven digits.
                 Segment::Client => b"client1000000".iter().for_each(|&b| shape.push(&[b])),
                 Segment::Slot(slot) => shape.push_one_of(&slots[usize::from(slot)]),
+                Segment::Drawn(_) => [b"9"; MAX_DIGITS].into_iter().for_each(|b| shape.push(b)),
             }
         }
         shape.end();

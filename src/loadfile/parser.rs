@@ -96,6 +96,7 @@ pub(super) fn parse(
     let skipped = if options.lenient { std::mem::take(&mut bad) } else { Diagnostics::default() };
     // The rest is true of the file as a whole and cannot be skipped.
     parser.ast.names = std::mem::take(&mut parser.table.names);
+    parser.ast.pools = std::mem::take(&mut parser.table.pools);
     parser.ast.shared = parser.table.has_shared;
     parser.check_late(&source.name, &mut bad);
     if parser.has_groups

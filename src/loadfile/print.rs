@@ -5,8 +5,9 @@
 //! tells whether two results come from the same load. It is made in pieces, since the text of a
 //! long loadfile need not be in memory.
 
-use super::ast::{Ast, Line, Node, Op, Reserved, Special};
+use super::ast::{Ast, Line, Node, Op, Special};
 use super::parser::has_time;
+use super::pool::{Order, Pool};
 use super::program::{Expect, Mod, Operand, OperandKind, PathId, Piece, Segment};
 use super::status;
 use crate::op::argument::Role;
@@ -49,13 +50,19 @@ impl Ast {
     }
 
     fn spell(&self, segments: &[Segment], out: &mut Vec<u8>) {
-        for segment in segments {
+        // A drawn name stands for the segments before it, too.
+        let drawn = segments.iter().position(|segment| matches!(segment, Segment::Drawn(_)));
+        for segment in &segments[drawn.unwrap_or(0)..] {
             match *segment {
                 Segment::Literal { start, len } => {
                     out.extend_from_slice(self.names.literal(start, len));
                 }
                 Segment::Client => out.extend_from_slice(b"client1"),
                 Segment::Slot(slot) => out.extend_from_slice(&[b'$', b'0' + slot]),
+                Segment::Drawn(draw) => {
+                    let name = &self.pools[usize::from(draw.pool)].name;
+                    out.extend([b"{", &**name, draw.pick.sign(), b"}"].concat());
+                }
             }
         }
     }
@@ -111,6 +118,7 @@ impl Printer<'_> {
             Node::RandomString(slot, index) => self.random_string(slot, index),
             Node::Prepare => self.text("PREPARE"),
             Node::EndPrepare => self.text("END"),
+            Node::Pool(index) => self.pool(&self.ast.pools[index as usize]),
             Node::Phase(index) => {
                 self.text("PHASE ");
                 self.text(&self.ast.phases[index as usize]);
@@ -118,7 +126,6 @@ impl Printer<'_> {
             Node::Choose(weight) => self.counted("CHOOSE", weight),
             Node::Shuffle(runs) => self.counted("SHUFFLE", runs),
             Node::EndBlock => self.text("END"),
-            Node::Reserved(reserved) => self.reserved(reserved),
         }
         self.out.push(b'\n');
     }
@@ -231,17 +238,14 @@ impl Printer<'_> {
         self.out.push(b'"');
     }
 
-    fn reserved(&mut self, reserved: Reserved) {
-        match reserved {
-            Reserved::Pool(index) => {
-                self.text(reserved.word());
-                for argument in &self.ast.arguments[index as usize] {
-                    self.text(" \"");
-                    self.out.extend_from_slice(argument);
-                    self.out.push(b'"');
-                }
-            }
-        }
+    fn pool(&mut self, pool: &Pool) {
+        self.text("POOL ");
+        self.out.extend_from_slice(&pool.name);
+        self.out.push(b' ');
+        self.unsigned(u64::from(pool.count));
+        self.text(" \"");
+        self.ast.spell(self.ast.names.range(pool.first, pool.segments), &mut self.out);
+        self.text(if pool.order == Order::Rotate { "\" rotate" } else { "\"" });
     }
 
     fn unsigned(&mut self, mut value: u64) {

@@ -9,6 +9,7 @@ use std::ops::Range;
 pub use super::group::{Block, Group, Kind};
 pub use super::operand::{Expr, HandleRef, Mod, Operand, OperandKind, Register};
 pub use super::phase::Phase;
+pub use super::pool::{Draw, Order, Pick, Pool};
 pub use super::segment::{PathSpec, Piece, Segment, Template, Wild};
 use crate::op::OpKind;
 
@@ -56,6 +57,8 @@ pub struct Program {
     pub patterns: Box<[Box<[u8]>]>,
     /// What arguments that are text give the kernel: names of extended attributes, ACLs.
     pub texts: Box<[Box<[u8]>]>,
+    /// Sets of names that paths draw from.
+    pub pools: Box<[Pool]>,
     /// Deepest nesting of loops.
     pub loop_depth: usize,
     /// Largest length in bytes that a WriteX, or another word that takes its buffer, can ask for.
@@ -68,17 +71,6 @@ pub struct Program {
     pub phases: Box<[Phase]>,
     /// Groups of blocks, CHOOSE and SHUFFLE.
     pub groups: Box<[Group]>,
-    /// Words that are parsed but cannot be run yet, with their lines.
-    pub reserved: Box<[Reserved]>,
-}
-
-/// A reserved word of the language (POOL) and where it stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reserved {
-    /// The word.
-    pub word: &'static str,
-    /// Line number, from 1.
-    pub line: u32,
 }
 
 /// One instruction. Kept small: a long loadfile has half a million of them.

@@ -1,5 +1,7 @@
 //! Paths and strings of instructions: pieces that are rendered, never searched.
 
+use super::pool::Draw;
+
 /// A path: segments and what is known of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathSpec {
@@ -9,6 +11,8 @@ pub struct PathSpec {
     pub count: u16,
     /// Whether the name has one of the wildcards `< > * ? "`.
     pub wild: Wild,
+    /// From which pool it draws a name, if it does: then it has one [`Segment::Drawn`].
+    pub draw: Option<Draw>,
 }
 
 /// Whether a path is a pattern.
@@ -37,6 +41,8 @@ pub enum Segment {
     Client,
     /// The value of string slot 0 to 9.
     Slot(u8),
+    /// The number of the name that was drawn from a pool. Its path stands in front, as segments.
+    Drawn(Draw),
 }
 
 /// A RANDOMSTRING text: pieces one after the other.

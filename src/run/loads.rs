@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::mix::deal;
 use super::phases::refuse_other_phases;
 use super::{RunError, RunRequest};
 use crate::host::preflight::label;
@@ -16,6 +17,8 @@ use crate::loadfile::{self, Program, builtin, check};
 #[derive(Clone, Debug)]
 pub(super) struct Assigned {
     pub(super) programs: Vec<Arc<Program>>,
+    /// With `--mix`, the programs once each with their weights.
+    pub(super) mix: Vec<(Arc<Program>, u32)>,
     /// With `--direct`, the boundaries that each of them needs.
     pub(super) granules: Vec<Arc<Granules>>,
     /// Largest number of open handles of one client.
@@ -108,14 +111,22 @@ impl Programs {
             )));
         }
         let assign = |label| {
-            let own = self.by_disk.get(label).map(std::slice::from_ref);
-            let loads = own.unwrap_or(&self.common);
+            let own = self.by_disk.get(label);
+            let once: Vec<&Sized> =
+                own.map_or_else(|| self.common.iter().collect(), |own| vec![own]);
+            let weights = if own.is_some() { [].as_slice() } else { &request.mix };
+            let mix = once.iter().zip(weights).map(|(load, n)| (Arc::clone(&load.program), *n));
+            let loads = match weights {
+                [] => once.clone(),
+                weights => deal(weights).into_iter().map(|load| once[load]).collect(),
+            };
             let live = |client: u32| loads[client as usize % loads.len()].own_bytes;
             let own = (0..request.clients).map(live).fold(0, u64::saturating_add);
-            let shared = loads.iter().map(|load| load.shared_bytes);
+            let shared = once.iter().map(|load| load.shared_bytes);
             Assigned {
+                mix: mix.collect(),
                 programs: loads.iter().map(|load| Arc::clone(&load.program)).collect(),
-                granules: loads.iter().filter_map(|load| load.granules.clone()).collect(),
+                granules: once.iter().filter_map(|load| load.granules.clone()).collect(),
                 handles: loads.iter().map(|load| load.handles).max().unwrap_or(0),
                 need_bytes: shared.fold(own, u64::saturating_add),
             }
@@ -141,7 +152,6 @@ fn load_one(
         let name = &loaded.program.name;
         warnings.push(format!("{name}: {} bad lines skipped (--lenient)", loaded.skipped_lines));
     }
-    refuse_unbuilt(&loaded.program)?;
     refuse_missing_clients(&loaded.program, request.clients)?;
     let report = check::check(&loaded.program);
     Ok(Sized {
@@ -152,16 +162,6 @@ fn load_one(
         shared_bytes: report.shared_bytes_max,
         program: Arc::new(loaded.program),
     })
-}
-
-fn refuse_unbuilt(program: &Program) -> Result<(), RunError> {
-    match program.reserved.first() {
-        None => Ok(()),
-        Some(word) => Err(RunError::usage(format!(
-            "{}:{}: {} is a word of the language that this version cannot run yet",
-            program.name, word.line, word.word
-        ))),
-    }
 }
 
 /// A WAITSP for a client that the disk does not have would wait for ever.

@@ -21,6 +21,7 @@ mod level;
 mod live;
 mod loads;
 mod meter;
+mod mix;
 mod notes;
 mod outcome;
 mod outlet;

@@ -142,7 +142,8 @@ pub(super) fn disk_notes(disk: &LiveDisk, outcome: &Outcome, window: Window) -> 
     }
     if all.skipped > 0 {
         notes.push(format!(
-            "{label}: {} operations were skipped, since their handle was not open",
+            "{label}: {} operations were skipped: their handle was not open, or their pool had no \
+             such name",
             all.skipped
         ));
     }

@@ -30,6 +30,8 @@ pub(super) struct ReadyDisk {
     pub(super) device: Option<DeviceFacts>,
     /// Its loadfiles.
     pub(super) programs: Vec<Arc<Program>>,
+    /// With `--mix`, its loadfiles once each with their weights.
+    pub(super) mix: Vec<(Arc<Program>, u32)>,
     /// Largest live data of all its clients, in bytes.
     pub(super) need_bytes: u64,
     /// For `--direct`: on which boundaries the loadfiles read and write.
@@ -56,11 +58,24 @@ impl ReadyDisk {
 
     /// Names of its loadfiles, without directories.
     pub(super) fn load_names(&self) -> String {
-        let name = |program: &Arc<Program>| {
+        let name = |program: &Program| {
             let path = Path::new(&program.name);
             path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
         };
-        self.programs.iter().map(name).collect::<Vec<_>>().join(",")
+        let names: Vec<_> = match self.mix.as_slice() {
+            [] => self.programs.iter().map(|program| name(program)).collect(),
+            mix => mix.iter().map(|(load, weight)| format!("{}:{weight}", name(load))).collect(),
+        };
+        names.join(",")
+    }
+
+    /// Hashes of its loadfiles, in the same order.
+    pub(super) fn load_sums(&self) -> String {
+        let sums: Vec<&str> = match self.mix.as_slice() {
+            [] => self.programs.iter().map(|program| program.sha256.as_str()).collect(),
+            mix => mix.iter().map(|(load, _)| load.sha256.as_str()).collect(),
+        };
+        sums.join(",")
     }
 }
 
@@ -222,6 +237,7 @@ fn join_facts(
         same_fs: shared[index].is_some() || shared.contains(&Some(index)),
         need_bytes: load.need_bytes,
         programs: load.programs,
+        mix: load.mix,
         granules: load.granules,
         direct: None,
         found: Found::default(),

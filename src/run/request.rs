@@ -17,6 +17,8 @@ pub struct RunRequest {
     pub disks: Vec<OsString>,
     /// Loadfiles for all disks; none means the built-in load.
     pub loadfiles: Vec<PathBuf>,
+    /// Weights by which they are dealt to a disk's clients, one for each; none to deal in turn.
+    pub mix: Vec<u32>,
     /// Values for what loadfiles SET, by name and in the order of names.
     pub set: Vec<(String, String)>,
     /// Loadfiles for single disks, by the DISK argument.
@@ -125,6 +127,10 @@ impl RunRequest {
         for (word, _) in flags.iter().filter(|(_, set)| *set) {
             text.push(' ');
             text.push_str(word);
+        }
+        if !self.mix.is_empty() {
+            let weights: Vec<_> = self.mix.iter().map(ToString::to_string).collect();
+            text.push_str(&format!(" mix={}", weights.join(":")));
         }
         if !self.set.is_empty() {
             text.push_str(&format!(" set={}", set_text(&self.set)));

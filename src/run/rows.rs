@@ -288,10 +288,9 @@ fn set_disk(row: &mut Row, disk: &ReadyDisk) {
     row.set(Column::AclEffective, disk.found.acl_effective)
         .set(Column::AclEntries, disk.found.acl_entries)
         .set(Column::Relation, disk.found.relation);
-    let sums: Vec<_> = disk.programs.iter().map(|program| program.sha256.as_str()).collect();
     row.set(Column::Disk, disk.label())
         .set(Column::Loadfile, disk.load_names())
-        .set(Column::ProgramSha256, sums.join(","))
+        .set(Column::ProgramSha256, disk.load_sums())
         .set(Column::SameFs, disk.same_fs)
         .set(Column::DioAlign, disk.direct.map(|direct| direct.align));
     if let Some(mount) = &disk.check.mount {

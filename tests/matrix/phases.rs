@@ -38,7 +38,7 @@ fn the_table_of_2005() {
             let [a, b] = rates[..] else { panic!("{phase} {cell}: {rates:?}") };
             // Of two numbers the standard deviation is their distance by the root of 2.
             let (mean, sd) = ((a + b) / 2.0, (a - b).abs() / 2.0_f64.sqrt());
-            let below = text.split_once(&format!("\n{phase} ")).expect(text).1;
+            let below = text.split_once(&format!("\n{phase}")).expect(text).1;
             let line = below.lines().find(|line| line.trim_start().starts_with(cell)).expect(below);
             let cells: Vec<&str> = line.split_whitespace().collect();
             let near = |text: &str, value: f64| (number(text) - value).abs() <= 0.01 * value + 0.01;

@@ -49,6 +49,32 @@ fn several_loads_are_dealt_to_the_clients() {
     assert_eq!(table.ops()["QUERY_PATH_INFORMATION"], 2 * 10);
 }
 
+/// Of ten clients 3 to 1: A B A A A B A A A B.
+#[test]
+fn a_mix_deals_by_weight() {
+    let (files, disk, other) = (temp_disk(), temp_disk(), temp_disk());
+    let first = loadfile(files.path(), "a.load", "QUERY_FS_INFORMATION 1 NT_STATUS_OK");
+    let second =
+        loadfile(files.path(), "b.load", "QUERY_PATH_INFORMATION \"\\clients\" 1 NT_STATUS_OK");
+    let arguments = format!(
+        "--passes 1 -c 10 --pass-rows --mix {}:3,{}:1 --load-for {}={}",
+        first.display(),
+        second.display(),
+        other.path().display(),
+        second.display()
+    );
+    let table = run_on(&arguments, &[disk.path(), other.path()]).expect(0).table();
+    let all = table.summary(label(disk.path()), "all");
+    assert_eq!(all.text("loadfile"), "a.load:3,b.load:1");
+    assert_eq!(all.text("program_sha256").split(',').count(), 2);
+    assert!(all.text("options").ends_with(" mix=3:1"), "{}", all.text("options"));
+    let ops = |disk: &std::path::Path, op| table.summary(label(disk), op).int("ops");
+    assert_eq!(ops(disk.path(), "QUERY_FS_INFORMATION"), 7);
+    assert_eq!(ops(disk.path(), "QUERY_PATH_INFORMATION"), 3);
+    assert_eq!(ops(other.path(), "QUERY_PATH_INFORMATION"), 10);
+    assert_eq!(table.summary(label(other.path()), "all").text("loadfile"), "b.load");
+}
+
 /// A gzip file is one by its first bytes.
 #[test]
 fn a_compressed_load_is_the_same() {
@@ -81,14 +107,4 @@ fn lenient_skips_and_counts() {
     let finished = run_on(&format!("--lenient {arguments}"), &[disk.path()]).expect(0);
     finished.says("2 bad lines skipped");
     assert_eq!(finished.table().ops()["QUERY_FS_INFORMATION"], 1);
-}
-
-/// Words of later versions are read, and refused.
-#[test]
-fn reserved_words_are_refused() {
-    let files = temp_disk();
-    let load = loadfile(files.path(), "p.load", "POOL one\nQUERY_FS_INFORMATION 1 NT_STATUS_OK");
-    let disk = temp_disk();
-    let finished = run_on(&format!("-l {}", load.display()), &[disk.path()]).expect(2);
-    finished.says("p.load:4: POOL");
 }

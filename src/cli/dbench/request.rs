@@ -35,6 +35,7 @@ pub(in crate::cli) fn request(args: DbenchArgs) -> Result<RunRequest, String> {
     Ok(RunRequest {
         disks: vec![args.directory.clone()],
         loadfiles,
+        mix: Vec::new(),
         set: Vec::new(),
         load_for: Vec::new(),
         clients,

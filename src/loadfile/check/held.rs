@@ -4,6 +4,10 @@
 #[derive(Default)]
 pub(super) struct File {
     pub(super) size: u64,
+    /// What it counts with: its size, or of a pool's names the largest they had.
+    pub(super) counted: u64,
+    /// How many files it stands for: as many as the pool has names.
+    pub(super) copies: u64,
     /// Whether all clients of a disk mean the same file by its name.
     pub(super) shared: bool,
     /// How many names it has.

@@ -6,10 +6,14 @@
 //! all run in the order of their lines: with them, sizes are estimates, and the report says so.
 
 mod count;
+mod drawn;
 mod held;
+mod rounds;
 mod show;
 mod simulate;
 mod single;
+
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
@@ -84,8 +88,6 @@ pub struct Report {
     pub parameters: Vec<Parameter>,
     /// What each phase does; empty without PHASE.
     pub phases: Vec<PhaseCount>,
-    /// Reserved words that keep it from being run.
-    pub reserved: Vec<&'static str>,
 }
 
 /// How often an operation occurs.
@@ -119,7 +121,7 @@ pub fn check(program: &Program) -> Report {
     let mut report = Report {
         loadfile: program.name.clone(),
         program_sha256: program.sha256.clone(),
-        distinct_paths: program.paths.len() as u64,
+        distinct_paths: distinct_paths(program),
         longest_transfer_bytes: program.max_write.max(program.max_read),
         ..Report::default()
     };
@@ -133,17 +135,10 @@ pub fn check(program: &Program) -> Report {
     simulate::simulate(program, &maxima, &mut report);
     report.deepest_path = deepest(program);
     report.features = features(program);
-    let words = program.reserved.iter().map(|reserved| reserved.word);
-    report.reserved = words.fold(Vec::new(), |mut all, word| {
-        if !all.contains(&word) {
-            all.push(word);
-        }
-        all
-    });
     report.estimated = report
         .features
         .iter()
-        .any(|f| ["random numbers", "RANDOMSTRING", "CHOOSE", "SHUFFLE"].contains(f));
+        .any(|f| ["random numbers", "RANDOMSTRING", "POOL", "CHOOSE", "SHUFFLE"].contains(f));
     report
 }
 
@@ -207,9 +202,22 @@ fn render(program: &Program, index: usize) -> Vec<u8> {
             Segment::Literal { start, len } => out.extend_from_slice(program.literal(start, len)),
             Segment::Client => out.extend_from_slice(b"client0"),
             Segment::Slot(slot) => out.extend_from_slice(&[b'$', b'0' + slot]),
+            // All names of a pool are one; a path cannot have this byte.
+            Segment::Drawn(_) => out.push(0),
         }
     }
     out
+}
+
+/// Different paths; one that draws from a pool is as many as the pool has names.
+fn distinct_paths(program: &Program) -> u64 {
+    let drawn = program.paths.iter().enumerate().filter_map(|(i, path)| {
+        let pool = path.draw?.pool;
+        Some((render(program, i), u64::from(program.pools[usize::from(pool)].count)))
+    });
+    let drawn: BTreeMap<_, _> = drawn.collect();
+    let plain = program.paths.iter().filter(|path| path.draw.is_none()).count() as u64;
+    plain + drawn.values().sum::<u64>()
 }
 
 fn deepest(program: &Program) -> u64 {
@@ -224,6 +232,7 @@ fn features(program: &Program) -> Vec<&'static str> {
         ("PREPARE", program.start.0 > 0),
         ("PHASE", !program.phases.is_empty()),
         ("SHARED", program.shared),
+        ("POOL", !program.pools.is_empty()),
         ("timestamps", program.times.is_some()),
         ("loops", program.loop_depth > 0),
         ("nested loops", program.loop_depth > 1),

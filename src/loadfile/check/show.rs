@@ -32,9 +32,6 @@ impl fmt::Display for Report {
         if !self.features.is_empty() {
             field(f, "uses", self.features.join(", "))?;
         }
-        if !self.reserved.is_empty() {
-            field(f, "cannot be run yet", self.reserved.join(", "))?;
-        }
         table(self, f)
     }
 }

@@ -13,9 +13,6 @@ use crate::loadfile::program::{
     Segment,
 };
 
-/// Loops run one round only when the simulation has become this long: nesting multiplies.
-const MAX_STEPS: u64 = 4_000_000;
-
 /// Simulates a PREPARE and one pass, and writes what it found to `report`.
 pub(super) fn simulate(program: &Program, maxima: &Maxima, report: &mut Report) {
     let names = (0..program.paths.len()).map(|i| render(program, i)).collect();
@@ -35,7 +32,7 @@ pub(super) fn simulate(program: &Program, maxima: &Maxima, report: &mut Report) 
 }
 
 pub(super) struct Disk<'a> {
-    program: &'a Program,
+    pub(super) program: &'a Program,
     maxima: &'a Maxima,
     /// Paths as text.
     pub(super) names: Vec<Vec<u8>>,
@@ -44,9 +41,9 @@ pub(super) struct Disk<'a> {
     pub(super) dirs: BTreeSet<Vec<u8>>,
     pub(super) handles: HashMap<i64, Held>,
     /// Handles that rounds of loops have opened that were not run.
-    skipped_handles: u64,
+    pub(super) skipped_handles: u64,
     opens: u64,
-    registers: Vec<i64>,
+    pub(super) registers: Vec<i64>,
     live: Live,
     /// What of it is the client's own, and what is shared.
     own: Live,
@@ -54,7 +51,9 @@ pub(super) struct Disk<'a> {
     largest: u64,
     handles_max: u64,
     not_made: u64,
-    steps: u64,
+    pub(super) steps: u64,
+    /// Files that were open for appending.
+    pub(super) appended: Vec<usize>,
 }
 
 impl<'a> Disk<'a> {
@@ -77,11 +76,12 @@ impl<'a> Disk<'a> {
             handles_max: 0,
             not_made: 0,
             steps: 0,
+            appended: Vec::new(),
         }
     }
 
     /// Runs the instructions from `pc` up to `end`.
-    fn run(&mut self, mut pc: usize, end: usize) {
+    pub(super) fn run(&mut self, mut pc: usize, end: usize) {
         let program = self.program;
         while pc < end {
             let inst = &program.insts[pc];
@@ -106,44 +106,6 @@ impl<'a> Disk<'a> {
             self.rounds(rounds, block.start.0 as usize, block.end.0 as usize);
         }
         group.end.0 as usize - 1
-    }
-
-    fn rounds(&mut self, count: u32, start: usize, end: usize) {
-        self.run(start, end);
-        if count == 1 || self.steps > MAX_STEPS {
-            return;
-        }
-        let before = self.registers.clone();
-        let (handles, held) = (self.handles_open(), self.handles.clone());
-        self.run(start, end);
-        if count == 2 {
-            return;
-        }
-        let skipped = i64::from(count) - 3;
-        self.skip_handles(handles, &held, skipped.unsigned_abs());
-        for (register, before) in self.registers.iter_mut().zip(before) {
-            let step = register.saturating_sub(before);
-            *register = register.saturating_add(step.saturating_mul(skipped));
-        }
-        self.run(start, end);
-    }
-
-    /// Rounds that are not run open and close as many handles as the one before, and move positions on as far.
-    fn skip_handles(&mut self, open: u64, held: &HashMap<i64, Held>, rounds: u64) {
-        let now = self.handles_open();
-        self.skipped_handles += now.saturating_sub(open).saturating_mul(rounds);
-        let closed = open.saturating_sub(now).saturating_mul(rounds);
-        self.skipped_handles = self.skipped_handles.saturating_sub(closed);
-        for (number, handle) in &mut self.handles {
-            if let Some(before) = held.get(number).filter(|old| old.opened == handle.opened) {
-                let step = handle.position.saturating_sub(before.position);
-                handle.position = handle.position.saturating_add(step.saturating_mul(rounds));
-            }
-        }
-    }
-
-    fn handles_open(&self) -> u64 {
-        self.handles.len() as u64 + self.skipped_handles
     }
 
     fn value(&self, operand: Operand) -> i64 {
@@ -267,12 +229,17 @@ impl<'a> Disk<'a> {
         } else {
             self.not_made += u64::from(!how.makes);
             let shared = self.is_shared(path);
-            self.files.push(File { names: 1, shared, ..File::default() });
+            let copies = self.copies(path);
+            self.files.push(File { names: 1, shared, copies, ..File::default() });
             self.named.insert(name.clone(), self.files.len() - 1);
             Some(self.files.len() - 1)
         };
         if let Some(file) = target {
             self.files[file].open += 1;
+            self.note_appends(file, how.appends);
+            if how.makes && self.is_made(path) {
+                self.files[file].size = 0;
+            }
             if how.cuts {
                 self.resize(file, 0);
             }
@@ -287,7 +254,8 @@ impl<'a> Disk<'a> {
 
     /// Whether a path names the same file for all clients of a disk.
     fn is_shared(&self, path: PathId) -> bool {
-        let one_name = |segment: &Segment| matches!(segment, Segment::Literal { .. });
+        let one_name =
+            |segment: &Segment| matches!(segment, Segment::Literal { .. } | Segment::Drawn(_));
         is_below(&self.names[path.0 as usize], SHARED)
             && self.program.path(path).0.iter().all(one_name)
     }
@@ -299,10 +267,13 @@ impl<'a> Disk<'a> {
 
     fn resize(&mut self, file: usize, size: u64) {
         let file = &mut self.files[file];
-        self.live.change(file.size, size);
-        let part = if file.shared { &mut self.shared } else { &mut self.own };
-        part.change(file.size, size);
         file.size = size;
+        let before = file.counted.saturating_mul(file.copies);
+        file.counted = if file.copies > 1 { file.counted.max(size) } else { size };
+        let after = file.counted.saturating_mul(file.copies);
+        self.live.change(before, after);
+        let part = if file.shared { &mut self.shared } else { &mut self.own };
+        part.change(before, after);
     }
 
     fn close(&mut self, handle: i64) {
@@ -335,6 +306,9 @@ impl<'a> Disk<'a> {
     }
 
     pub(super) fn unlink(&mut self, name: &[u8]) {
+        if self.start_anew(name).is_some() {
+            return;
+        }
         if let Some(file) = self.named.remove(name) {
             self.files[file].names = self.files[file].names.saturating_sub(1);
             self.release(file);
@@ -342,7 +316,7 @@ impl<'a> Disk<'a> {
     }
 
     pub(super) fn rename(&mut self, old: Vec<u8>, new: Vec<u8>) {
-        if old == new {
+        if old == new || self.rename_drawn(&old, &new) {
             return;
         }
         if let Some(file) = self.named.remove(&old) {

@@ -1,6 +1,6 @@
 //! What the language means, beyond the repairs.
 
-use super::super::program::{Action, Expect, HandleRef, Reserved, Wild};
+use super::super::program::{Action, Expect, HandleRef, Wild};
 use super::super::{Source, parse_tree};
 use super::*;
 
@@ -33,7 +33,7 @@ fn everything_prints_as_it_was() {
     let text = "PREPARE\nFlush 1 *\nEND\nRANDOMSTRING 3 \"a[bc]d\"\n0.5 LOOP 2\n1.000000001 WriteX 5 *%4096/512+1 *%1024 0 *\n\
                 ENDLOOP\nREPEAT 7\nReadX +child +8 $3 +num_children ENOENT\nSETSP 1\n\
                 WAITSP 0 *%3\nWRITEPATTERN  a \"b\nCHOOSE 3\nMkdir \"/SHARED/$3\" *\nEND\n\
-                PHASE one\nPOOL \"p\" \"q r\"\n";
+                PHASE one\n";
     let text = text.replace("$3 +num", "7 +num");
     assert_eq!(printed(&text), text);
 }
@@ -138,23 +138,6 @@ fn prepare_is_no_part_of_a_pass() {
     assert_eq!(bad("PREPARE 1\nFlush 1 *\nEND\n")[0].line, 1);
     // What is only prepared would be run for ever without ever doing anything.
     assert!(bad("PREPARE\nFlush 1 *\nEND\n")[0].message.contains("no operation"));
-}
-
-#[test]
-fn reserved_words_are_kept_for_later() {
-    let program = good(
-        "SET size=4k\nMkdir /d *\n\n\n\nCHOOSE 3\nMkdir /SHARED/x *\nEND\n\
-         POOL p /a /b\nMkdir /SHAREDx *\n",
-    );
-    let mut reserved: Vec<_> = program.reserved.iter().map(|r| (r.line, r.word)).collect();
-    reserved.sort_unstable();
-    let expected = [(9, "POOL")];
-    assert_eq!(reserved, expected);
-    assert_eq!(words(&program), ["Mkdir", "<", "Mkdir", ">", "Mkdir"]);
-    assert!(program.reserved.contains(&Reserved { word: "POOL", line: 9 }));
-    for line in ["CHOOSE 0", "POOL"] {
-        assert_eq!(bad(&format!("Flush 1 *\n{line}\n"))[0].line, 2, "{line}");
-    }
 }
 
 #[test]

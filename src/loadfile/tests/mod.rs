@@ -8,6 +8,7 @@ mod docs;
 mod groups;
 mod language;
 mod parameters;
+mod pools;
 mod posix;
 mod repairs;
 mod report;
@@ -95,6 +96,7 @@ fn path(program: &Program, index: usize) -> String {
             }
             Segment::Client => out.push_str("<c>"),
             Segment::Slot(slot) => out.push_str(&format!("<{slot}>")),
+            Segment::Drawn(_) => out.push_str("<drawn>"),
         }
     }
     out
