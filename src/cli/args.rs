@@ -164,6 +164,10 @@ pub(super) struct LengthArgs {
     #[arg(long, value_name = "DUR", value_parser = parse_duration, default_value = "10s",
           hide_short_help = true)]
     pub(super) grace: Duration,
+    /// Name operations that have been under way for so long while the run goes on; 0 for none
+    #[arg(long, value_name = "DUR", value_parser = parse_duration, default_value = "30s",
+          hide_short_help = true)]
+    pub(super) hang_after: Duration,
 }
 
 /// What comes out.
