@@ -13,7 +13,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use jbodbench::client::{Client, ClientSetup, ErrorLog, max_path_len};
+use jbodbench::client::{Client, ClientSetup, Doing, ErrorLog, max_path_len};
 use jbodbench::engine::{
     Call, Control, Directory, Engine, NullEngine, PathSlot, SlotLayout, call, now_ns,
 };
@@ -69,13 +69,15 @@ fn replay_by<E: Engine>(
     let control = Control::new(clients);
     control.set_window(0, u64::MAX);
     let (shard, errors) = (Shard::new(false), ErrorLog::default());
-    let client = |client| {
+    let doing: Vec<Doing> = (0..clients).map(|_| Doing::new()).collect();
+    let client = |client: u32| {
         let setup = ClientSetup {
             program,
             load: &load,
             control: &control,
             shard: &shard,
             errors: &errors,
+            doing: &doing[client as usize],
             at_window: &|| {},
             prepared: None,
             barrier: None,

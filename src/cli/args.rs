@@ -120,7 +120,7 @@ pub(super) struct LoadArgs {
           conflicts_with = "loadfile", hide_short_help = true)]
     pub(super) mix: Vec<(PathBuf, u32)>,
     /// Other values for what the loadfile's SET lines name; `check` lists them
-    #[arg(long, value_name = "NAME=VALUE[,..]", value_delimiter = ',',
+    #[arg(long, value_name = "NAME=VALUE[,..]", value_delimiter = ',', hide_short_help = true,
           value_parser = parse_given)]
     pub(super) set: Vec<(String, String)>,
     /// Another loadfile for one of the disks; may be given several times
@@ -164,6 +164,10 @@ pub(super) struct LengthArgs {
     #[arg(long, value_name = "DUR", value_parser = parse_duration, default_value = "10s",
           hide_short_help = true)]
     pub(super) grace: Duration,
+    /// Name operations that have been under way for so long while the run goes on; 0 for none
+    #[arg(long, value_name = "DUR", value_parser = parse_duration, default_value = "30s",
+          hide_short_help = true)]
+    pub(super) hang_after: Duration,
 }
 
 /// What comes out.

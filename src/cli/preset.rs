@@ -91,7 +91,7 @@ mod tests {
     use crate::cli::args::Cli;
 
     /// What makes sense with a preset, too.
-    const KEPT: [&str; 20] = [
+    const KEPT: [&str; 21] = [
         "disks",
         "preset",
         "together",
@@ -101,6 +101,7 @@ mod tests {
         "time",
         "warmup",
         "grace",
+        "hang_after",
         "out",
         "append",
         "format",

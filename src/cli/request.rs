@@ -56,6 +56,7 @@ pub(super) fn run_request(args: RunArgs) -> Result<RunRequest, String> {
         time,
         warmup: length.warmup.unwrap_or(default),
         // An operation needs a moment to come back even when all is well.
+        hang_after: length.hang_after,
         grace: length.grace.max(Duration::from_millis(100)),
         interval: Some(result.interval).filter(|interval| !interval.is_zero()),
         interval_ops: result.interval_ops,

@@ -9,7 +9,8 @@ use super::request::cpu_list;
 use crate::matrix::{Factor, levels};
 
 /// Options of `run` that do not change what is measured, or belong to the matrix as a whole.
-const FIXED: [&str; 15] = [
+const FIXED: [&str; 16] = [
+    "hang-after",
     "out",
     "append",
     "format",

@@ -50,7 +50,7 @@ impl<E: Engine> Client<'_, E> {
     ) -> Outcome {
         let slot = self.handles.computed(to as i64);
         let to = self.handles.get(slot).ok_or(Miss::NoHandle)?;
-        self.error_path = Some((to.path, to.drawn));
+        self.is_about(&to);
         let kind = match inst.op {
             Some(OpKind::Sendfile) => CallKind::Sendfile,
             _ => CallKind::CopyRange,

@@ -11,6 +11,7 @@ use crate::op::OpKind;
 use crate::plan::{Data, Load};
 
 use super::barrier::Barrier;
+use super::doing::Doing;
 use super::groups::Orders;
 use super::handles::Handles;
 use super::judge::{Miss, judge};
@@ -22,8 +23,6 @@ use super::values::{SplitMix64, Values};
 /// Instructions of a client after which others get a chance, although it may have made no call:
 /// with `fake_io`, without a handle, or in a loop of control instructions. The engine decides.
 const TURN: u32 = 64;
-/// Pause after a pass that mostly failed.
-const BACK_OFF_NS: u64 = 100_000_000;
 
 /// What a client needs to know; shared by the clients of a disk but for the numbers.
 #[derive(Clone, Copy)]
@@ -38,6 +37,8 @@ pub struct ClientSetup<'a> {
     pub shard: &'a Shard,
     /// Where it tells of unexpected outcomes.
     pub errors: &'a ErrorLog,
+    /// Where it says what it is at.
+    pub doing: &'a Doing,
     /// Called once, before its first operation of the measured window.
     pub at_window: &'a (dyn Fn() + Sync),
     /// For disks with a PREPARE: called when the client has made its own. Then it waits for
@@ -83,7 +84,7 @@ pub struct Client<'a, E: Engine> {
     measuring: bool,
     /// Whether it executes its PREPARE: whatever the time, nothing of that is measured.
     pub(super) preparing: bool,
-    pass_start: u64,
+    pub(super) pass_start: u64,
     /// When all clients began the pass at hand, if they began it together.
     pub(super) origin_ns: Option<u64>,
     /// The phase at hand, and where its operations count.
@@ -92,13 +93,13 @@ pub struct Client<'a, E: Engine> {
     /// Whether it waits for nobody at the end of a phase.
     pub(super) alone: bool,
     /// Operations of the pass at hand, and those that missed their status or were skipped.
-    pass_ops: u64,
-    pass_missed: u64,
+    pub(super) pass_ops: u64,
+    pub(super) pass_missed: u64,
     tallies: Box<Tallies>,
     while_all_active: Option<Box<Tallies>>,
     warmup_errors: u64,
     late_ops: u64,
-    passes: PassTimes,
+    pub(super) passes: PassTimes,
     pub(super) waiting: Option<Waiting>,
 }
 
@@ -188,6 +189,12 @@ impl<'a, E: Engine> Client<'a, E> {
 
     /// One trip through a part of the loadfile; `false` when it was cut short.
     pub(super) async fn play(&mut self, part: Range<usize>, pace: &mut Pace) -> bool {
+        let whole = self.trip(part, pace).await;
+        self.setup.doing.rest();
+        whole
+    }
+
+    async fn trip(&mut self, part: Range<usize>, pace: &mut Pace) -> bool {
         let program = self.setup.program;
         self.pass_start = self.origin_ns.take().unwrap_or(self.now);
         (self.pass_ops, self.pass_missed) = (0, 0);
@@ -201,9 +208,11 @@ impl<'a, E: Engine> Client<'a, E> {
                 Some(op) => {
                     let intended = pace.intended(self.pass_start, timestamp);
                     let start = self.wait_for_start(intended, pace).await;
+                    self.setup.doing.begin(at, self.now);
                     self.operation(op, inst, start).await;
                 }
                 None => {
+                    self.setup.doing.rest();
                     let intended = pace.intended_control(self.pass_start, timestamp);
                     if let Some(until_ns) = intended.filter(|at| *at > self.now) {
                         self.sleep(until_ns).await;
@@ -231,6 +240,7 @@ impl<'a, E: Engine> Client<'a, E> {
     async fn wait_for_start(&mut self, intended: Option<u64>, pace: &Pace) -> u64 {
         let Some(intended) = intended else { return self.now };
         if intended > self.now {
+            self.setup.doing.rest();
             self.sleep(intended).await;
         }
         if self.measuring && pace.is_late(self.now.saturating_sub(intended)) {
@@ -279,7 +289,7 @@ impl<'a, E: Engine> Client<'a, E> {
         let tally = &mut self.tallies[op.index()];
         if skipped {
             tally.skipped += 1;
-            self.setup.shard.skip(op);
+            self.skip(op, inst);
             if let Some(counts) = self.counts {
                 counts.skip(op);
             }
@@ -320,34 +330,6 @@ impl<'a, E: Engine> Client<'a, E> {
             }
         }
         self.now >= self.setup.control.window().1
-    }
-
-    pub(super) async fn close_all(&mut self) {
-        while let Some(open) = self.handles.take_any() {
-            self.call(Call::Close(open.fd)).await.ok();
-        }
-        self.now = now_ns();
-    }
-
-    /// After a pass that mostly failed: a dead disk answers at once, and without a pause its clients
-    /// would take the CPUs from those of the disks that are well.
-    async fn back_off(&mut self) {
-        if self.pass_missed * 2 > self.pass_ops {
-            self.give_up();
-            self.call(Call::Sleep { until_ns: self.now + BACK_OFF_NS }).await.ok();
-            self.now = now_ns();
-        }
-    }
-
-    /// Counts a pass if it lies within the measured window.
-    fn end_pass(&mut self) -> bool {
-        let (window_start, _) = self.setup.control.window();
-        if self.pass_start < window_start {
-            return false;
-        }
-        let duration = self.now - self.pass_start;
-        self.passes.add(self.pass_start, duration, self.setup.keep_passes);
-        true
     }
 
     #[cold]

@@ -1,6 +1,7 @@
 //! The client's open files, by the handle numbers of its loadfile.
 
-use crate::engine::RawFd;
+use super::Client;
+use crate::engine::{Engine, RawFd};
 use crate::loadfile::program::PathId;
 
 /// An open file or directory.
@@ -14,6 +15,15 @@ pub(super) struct Open {
     pub(super) path: PathId,
     /// Number of the name that the path drew from a pool, if it did.
     pub(super) drawn: u32,
+}
+
+impl<E: Engine> Client<'_, E> {
+    /// The operation at hand is about what this handle was opened by.
+    #[inline]
+    pub(super) fn is_about(&mut self, open: &Open) {
+        self.error_path = Some((open.path, open.drawn));
+        self.setup.doing.is_about(open.path, open.drawn);
+    }
 }
 
 /// Position of a handle in the table.

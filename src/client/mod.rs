@@ -4,13 +4,15 @@
 //! numbers and sums. One idea a file: [`values`] evaluates operands, [`render`] makes paths,
 //! [`pools`] knows which names exist (by [`ring`]), [`handles`] keeps descriptors, [`ops`] are the operations, [`posix`] those that are one call,
 //! [`judge`] compares outcome and expectation, [`pace`] says when an operation starts, [`drive`] is
-//! the loop, [`prepare`] what comes before it, [`control`] what in it is no operation,
+//! the loop, [`doing`] tells others where it is, [`prepare`] what comes before it, [`control`] what in it is no operation,
 //! [`phase`] the way from phase to phase by [`barrier`], [`groups`] which block comes next,
 //! [`some_paths()`] names paths without running it.
 
 mod barrier;
+mod between;
 mod control;
 mod data;
+mod doing;
 mod drive;
 mod groups;
 mod handles;
@@ -32,6 +34,7 @@ mod values;
 mod tests;
 
 pub use barrier::{Barrier, Out, Share};
+pub use doing::{Doing, Underway};
 pub use drive::{Client, ClientSetup};
 pub use report::{ClientReport, Ended, ErrorLog, ErrorSample, PassTimes, Tallies, Waiting};
 pub use values::SplitMix64;

@@ -162,7 +162,7 @@ impl<E: Engine> Client<'_, E> {
         let (slot, number) = self.handle_slot(handle);
         self.record(inst, &[number]);
         let open = self.handles.take(slot).ok_or(Miss::NoHandle)?;
-        self.error_path = Some((open.path, open.drawn));
+        self.is_about(&open);
         done(self.call(Call::Close(open.fd)).await)
     }
 

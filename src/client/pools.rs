@@ -2,7 +2,7 @@
 
 use crate::engine::{Engine, PathSlot};
 use crate::loadfile::Program;
-use crate::loadfile::program::{Action, Draw, Inst, Order, PathId, Pick};
+use crate::loadfile::program::{Action, Draw, Expect, Inst, Order, PathId, Pick};
 use crate::op::OpKind;
 
 use super::Client;
@@ -197,6 +197,14 @@ impl<E: Engine> Client<'_, E> {
     pub(super) fn settle_names(&mut self, op: OpKind, succeeded: bool) {
         if succeeded && !self.pools.pools.is_empty() && !op.row().only_looks {
             self.pools.settle(op);
+        }
+    }
+
+    /// Counts an operation that was skipped in the window.
+    pub(super) fn skip(&self, op: OpKind, inst: &Inst) {
+        self.setup.shard.skip(op);
+        if inst.expect == Expect::Any {
+            self.setup.errors.allow_skip();
         }
     }
 

@@ -157,8 +157,8 @@ impl<E: Engine> Client<'_, E> {
             self.record(inst, &all[..=N]);
         }
         let open = self.handles.get(slot).ok_or(Miss::NoHandle);
-        if let Ok(open) = open {
-            self.error_path = Some((open.path, open.drawn));
+        if let Ok(open) = &open {
+            self.is_about(open);
         }
         (open, values)
     }

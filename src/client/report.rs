@@ -119,6 +119,7 @@ pub struct ErrorLog {
     known: [AtomicU64; 64],
     full: AtomicBool,
     kept: Mutex<Vec<ErrorSample>>,
+    allowed_skips: AtomicU64,
 }
 
 impl Default for ErrorLog {
@@ -127,6 +128,7 @@ impl Default for ErrorLog {
             known: std::array::from_fn(|_| AtomicU64::new(0)),
             full: AtomicBool::new(false),
             kept: Mutex::default(),
+            allowed_skips: AtomicU64::new(0),
         }
     }
 }
@@ -154,6 +156,17 @@ impl ErrorLog {
             self.full.store(kept.len() == Self::KEPT, Relaxed);
         }
         place.store(kind, Relaxed);
+    }
+
+    /// An operation of the window was skipped whose line says that it may fail.
+    pub(super) fn allow_skip(&self) {
+        self.allowed_skips.fetch_add(1, Relaxed);
+    }
+
+    /// How many operations were skipped that might have failed as well: they are no error.
+    #[must_use]
+    pub fn allowed_skips(&self) -> u64 {
+        self.allowed_skips.load(Relaxed)
     }
 
     /// Those that were kept, by time.

@@ -4,7 +4,7 @@ mod groups;
 mod names;
 mod pools;
 
-use super::{Client, ClientReport, ClientSetup, ErrorLog};
+use super::{Client, ClientReport, ClientSetup, Doing, ErrorLog};
 use crate::engine::{Control, Errno, Reply, ScriptedEngine, SlotLayout};
 use crate::fault::Fault;
 use crate::loadfile::{Options, Program, parse_bytes};
@@ -37,6 +37,9 @@ fn replay(text: &str, load: Load, replies: Vec<Reply>) -> (Vec<String>, ClientRe
     (engine.log(), report, errors)
 }
 
+/// Nobody watches the clients here.
+static DOING: Doing = Doing::new();
+
 /// The only client of a disk.
 fn setup<'a>(
     program: &'a Program,
@@ -51,6 +54,7 @@ fn setup<'a>(
         control,
         shard,
         errors,
+        doing: &DOING,
         at_window: &|| (),
         prepared: None,
         barrier: None,

@@ -121,26 +121,18 @@ impl<'a> Compiler<'a> {
 
     #[inline]
     fn line(&mut self, line: &Line) {
-        match line.node {
-            Node::Choose(weight) => self.block_start(Kind::Choose, weight, line),
-            Node::Shuffle(runs) => self.block_start(Kind::Shuffle, runs, line),
-            Node::EndBlock => self.block_end(line),
+        let here = self.insts.len();
+        let action = match line.node {
+            Node::Choose(weight) => self.groups.start(Kind::Choose, weight, here),
+            Node::Shuffle(runs) => self.groups.start(Kind::Shuffle, runs, here),
+            Node::EndBlock => self.groups.end(here),
             _ => {
                 self.groups.between();
-                self.plain(line);
+                return self.plain(line);
             }
-        }
-    }
-
-    fn block_start(&mut self, kind: Kind, weight: u32, line: &Line) {
-        if let Some(enter) = self.groups.start(kind, weight, self.insts.len()) {
-            self.emit(control(enter, line.number), line.time);
-        }
-    }
-
-    fn block_end(&mut self, line: &Line) {
-        if let Some(leave) = self.groups.end(self.insts.len()) {
-            self.emit(control(leave, line.number), line.time);
+        };
+        if let Some(action) = action {
+            self.emit(control(action, line.number), line.time);
         }
     }
 

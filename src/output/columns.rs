@@ -146,7 +146,7 @@ columns! {
     Op "op" Key Text "Word of the loadfile, or all.";
     Ops "ops" Measure Integer "Operations tried that started within the window.";
     Errors "errors" Measure Integer "Operations that missed their expected status.";
-    Skipped "skipped" Measure Integer "Operations not tried because their handle was not open.";
+    Skipped "skipped" Measure Integer "Operations not tried because their handle was not open, or their pool had no such name.";
     Bytes "bytes" Measure Integer "Bytes read or written by the operations.";
     OpsPerS "ops_per_s" Measure Float "Operations per second within window_s.";
     BytesPerS "bytes_per_s" Measure Float "Bytes per second within window_s.";

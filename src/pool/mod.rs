@@ -22,7 +22,7 @@ pub use exec::run_clients;
 pub use gate::Gate;
 pub use walks::WalkCount;
 
-use crate::client::{Barrier, ClientReport, ErrorLog};
+use crate::client::{Barrier, ClientReport, Doing, ErrorLog};
 use crate::engine::{Control, Traffic, Watch};
 use crate::host::caller::{Caller, Held};
 use crate::host::cost::ThreadCost;
@@ -116,6 +116,8 @@ pub struct DiskState {
     pub shards: Box<[Shard]>,
     /// The first unexpected outcomes.
     pub errors: ErrorLog,
+    /// What each client is at.
+    pub doing: Box<[Doing]>,
     /// Where phases end, if the loads have any.
     pub barrier: Option<Arc<Barrier>>,
 }
@@ -208,6 +210,7 @@ pub fn start(
         control: Control::with_turnstile(job.clients, turnstile.unwrap_or_default()),
         shards: (0..shards).map(|_| Shard::new(shards < job.threads)).collect(),
         errors: ErrorLog::default(),
+        doing: (0..job.clients).map(|_| Doing::default()).collect(),
         barrier: job.barrier.clone(),
     });
     thread::start_leader(Arc::new(job), Arc::clone(&state), gate, watch, events)?;

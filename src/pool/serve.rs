@@ -238,6 +238,7 @@ impl<E: Engine> Account<'_, E> {
             control: &state.control,
             shard: &state.shards[shard],
             errors: &state.errors,
+            doing: &state.doing[client as usize],
             at_window,
             prepared: job.prepares().then_some(prepared),
             barrier,

@@ -6,6 +6,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
 
 use super::dbench::Ticker;
+use super::hangs::Hangs;
 use super::level::Readings;
 use super::live::LiveDisk;
 use super::outlet::Outlet;
@@ -50,6 +51,8 @@ pub(super) struct Meter<'a> {
     readings: Readings,
     /// Where phases end, and who keeps others waiting there.
     laggards: Option<Laggards>,
+    /// Whose operations do not come back.
+    hangs: Hangs,
     next_interval_ns: u64,
     last_interval_ns: u64,
     next_frame_ns: u64,
@@ -69,6 +72,7 @@ impl<'a> Meter<'a> {
         rows: &'a RowMaker,
     ) -> Self {
         let laggards = Laggards::new(disks, request.grace);
+        let hangs = Hangs::new(request.hang_after, disks.len());
         let ticker = Ticker::new(request, disks, now_ns());
         Self {
             request,
@@ -88,6 +92,7 @@ impl<'a> Meter<'a> {
             ticker,
             readings: Readings::default(),
             laggards,
+            hangs,
             next_interval_ns: u64::MAX,
             last_interval_ns: 0,
             next_frame_ns: 0,
@@ -228,6 +233,8 @@ impl<'a> Meter<'a> {
             self.next_frame_ns = now + nanos(FRAME);
             let gone = self.laggards.as_mut().map(|laggards| laggards.dismiss(self.disks));
             gone.iter().flatten().for_each(|line| self.progress.note(line));
+            let hang = self.hangs.look(self.disks, now);
+            hang.iter().for_each(|line| self.progress.note(line));
             if self.outlet.reader_is_gone() {
                 self.stop(Cut::ReaderGone);
             }
@@ -293,15 +300,19 @@ impl<'a> Meter<'a> {
         self.last_frame_ns = now;
         let mut all = OpSummary::default();
         let mut disks = Vec::new();
-        for disk in self.disks.iter_mut() {
+        for (place, disk) in self.disks.iter_mut().enumerate() {
             let totals = OpSummary::read(&disk.state.shards);
             let piece = totals.since(&disk.last_frame);
+            let state = match self.hangs.hangs(place) {
+                true => "hung",
+                false => state_word(disk, &piece, now >= self.window.start_ns),
+            };
             disks.push(FrameDisk {
                 label: disk.ready.label(),
                 ops_per_s: piece.tally.ops as f64 / span,
                 bytes_per_s: piece.tally.bytes as f64 / span,
                 errors: totals.tally.errors,
-                state: state_word(disk, &piece, now >= self.window.start_ns).into(),
+                state: state.into(),
             });
             disk.last_frame = totals;
             all.merge(&piece);

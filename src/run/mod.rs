@@ -16,6 +16,7 @@ mod direct;
 mod drain;
 mod dry_run;
 mod given;
+mod hangs;
 mod hostfile;
 mod level;
 mod live;

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use super::RunRequest;
 use super::dbench::REBASELINE;
 use super::live::{Cost, LiveDisk};
 use super::outcome::Outcome;
 use super::prepare::{LeftOut, Prepared};
 use super::rows::RunFacts;
 use super::window::{Cut, Window};
+use super::{RunRequest, hangs};
 use crate::client::Waiting;
+use crate::engine::now_ns;
 use crate::op::OpKind;
 use crate::output::DiskLine;
 use crate::units::{format_bytes, format_duration};
@@ -121,6 +122,7 @@ pub(super) fn disk_notes(disk: &LiveDisk, outcome: &Outcome, window: Window) -> 
             disk.running(),
             disk.clients
         ));
+        notes.extend(hangs::longest(disk, now_ns()));
     }
     let all = outcome.totals.all().tally;
     if all.errors + outcome.warmup_errors > 0 {
@@ -142,7 +144,8 @@ pub(super) fn disk_notes(disk: &LiveDisk, outcome: &Outcome, window: Window) -> 
     }
     if all.skipped > 0 {
         notes.push(format!(
-            "{label}: {} operations were skipped, since their handle was not open",
+            "{label}: {} operations were skipped: their handle was not open, or their pool had no \
+             such name",
             all.skipped
         ));
     }

@@ -23,6 +23,8 @@ pub(super) struct Outcome {
     pub(super) last_done_s: Option<f64>,
     pub(super) passes: PassTimes,
     pub(super) warmup_errors: u64,
+    /// Operations that were skipped and might have failed as well.
+    pub(super) allowed_skips: u64,
     pub(super) late_ops: u64,
     pub(super) status: Status,
     pub(super) drain: Option<Drain>,
@@ -48,6 +50,7 @@ impl Outcome {
             first_done_s: ends().min().map(after),
             last_done_s: ends().max().map(after),
             passes,
+            allowed_skips: disk.state.errors.allowed_skips(),
             warmup_errors: disk.reports.iter().map(|report| report.warmup_errors).sum(),
             late_ops: disk.reports.iter().map(|report| report.late_ops).sum(),
             status: status(disk, &totals, cut),
@@ -72,10 +75,11 @@ impl Outcome {
             .then(|| (sum.ops as f64 / self.window_s, sum.bytes as f64 / self.window_s))
     }
 
-    /// Operations that missed their expected status, and such that could not be tried.
+    /// Operations that missed their expected status, and such that could not be tried although they
+    /// should have succeeded.
     pub(super) fn missed(&self) -> u64 {
         let all = self.totals.all().tally;
-        all.errors + all.skipped + self.warmup_errors
+        all.errors + all.skipped.saturating_sub(self.allowed_skips) + self.warmup_errors
     }
 }
 
@@ -108,7 +112,10 @@ fn status(disk: &LiveDisk, totals: &DiskTotals, cut: Option<&Cut>) -> Status {
         Status::ReadOnly
     } else if seen(&[libc::ENOSPC, libc::EDQUOT]) {
         Status::NoSpace
-    } else if !faults.is_empty() || all.tally.skipped > 0 || disk.lost > 0 {
+    } else if !faults.is_empty()
+        || all.tally.skipped > disk.state.errors.allowed_skips()
+        || disk.lost > 0
+    {
         Status::Errors
     } else if cut.is_some() {
         Status::Interrupted

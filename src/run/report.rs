@@ -227,6 +227,7 @@ fn of_all(outcomes: &[Outcome], window: Window) -> Outcome {
         last_done_s,
         passes,
         warmup_errors: 0,
+        allowed_skips: 0,
         late_ops: outcomes.iter().map(|outcome| outcome.late_ops).sum(),
         status,
         drain: None,

@@ -37,6 +37,8 @@ pub struct RunRequest {
     pub warmup: Duration,
     /// How long to wait for operations under way when time is up.
     pub grace: Duration,
+    /// Operations under way for longer are told while the run goes on; zero for none.
+    pub hang_after: Duration,
     /// Length of an interval; `None` for no interval rows.
     pub interval: Option<Duration>,
     /// Interval rows for every operation.

@@ -254,3 +254,40 @@ fn cpu_ticks(pid: i32) -> u64 {
     // Fields 14 and 15 of the line, of which two are gone.
     fields.skip(11).take(2).map(|field| field.parse::<u64>().unwrap()).sum()
 }
+
+/// While it hangs: by client, operation, path and line. When the disk is back, that too.
+#[test]
+fn a_disk_that_hangs_is_named_with_what_waits() {
+    let (frozen_fs, good_fs) = or_skip!(disks());
+    let (hung, good) = (frozen_fs.path(), good_fs.path());
+    let loads = temp_disk();
+    let lines = "NTCreateX \"/clients/client1/log\" 0x40 0x2 7 NT_STATUS_OK
+REPEAT 100000
+\
+                 WriteX 7 0 4096 4096 NT_STATUS_OK
+Close 7 NT_STATUS_OK";
+    let load = loadfile(loads.path(), "log.load", lines);
+    let mut command =
+        jbodbench(["run", "-t", "7s", "--warmup", "0", "--hang-after", "1s", "-c", "2"]);
+    command.arg("-l").arg(&load).args([&hung, &good]);
+    let running = Running::start(command);
+    wait_for("the load", || {
+        run_dirs(&hung).first()?.join("clients/client0/log").exists().then_some(())
+    });
+    let frozen = frozen_fs.freeze().unwrap();
+    std::thread::sleep(Duration::from_millis(3000));
+    drop(frozen);
+    let finished = running.finish().expect(0);
+    let says = |text: &str| finished.stderr.lines().filter(|line| line.contains(text)).count();
+    let label = hung.display();
+    let line = format!("{label} hangs: client ");
+    assert_eq!((says(&line), says(&format!("{label}: answers again"))), (1, 1), "{finished}");
+    assert_eq!(says(&format!("{} hangs", good.display())), 0, "{finished}");
+    let said = finished.stderr.lines().find(|text| text.contains(&line)).unwrap();
+    let client = said.split("client ").nth(1).unwrap().split(' ').next().unwrap();
+    let of = format!(
+        " for WriteX of /clients/client{client}/log (line 6 of {}), 1 more wait as well",
+        load.display()
+    );
+    assert!(said.ends_with(&of), "{said}");
+}

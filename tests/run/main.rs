@@ -21,6 +21,7 @@ mod options;
 mod pace;
 mod parameters;
 mod phases;
+mod pools;
 mod posix;
 mod preset;
 mod result;

@@ -9,7 +9,13 @@ use crate::common::tool::{assert_clean, label, loadfile, run_dir, run_on, temp_d
 use crate::common::{LoopFs, TmpFs, or_skip, run, skip};
 
 const FILE: &str = "/clients/client1/a";
-const ENGINES: [&str; 3] = ["sync", "hybrid", "uring"];
+/// Three clients each: of one thread, where there is a choice of ways.
+const ENGINES: [&str; 4] = [
+    "-c 3 --engine sync",
+    "-c 3 --engine hybrid --threads-per-disk 1",
+    "-c 3 --engine hybrid --threads-per-disk 1 --route ring",
+    "-c 3 --engine uring --threads-per-disk 1",
+];
 
 /// The calls about the client's `a` and what is below it, one blank for several.
 #[track_caller]
@@ -138,13 +144,12 @@ fn getfattr_and_getfacl_see_what_was_set() {
     for fs_type in ["ext4", "xfs", "btrfs"] {
         let disk = or_skip!(LoopFs::new(fs_type, if fs_type == "ext4" { 64 } else { 512 }));
         for engine in ENGINES {
-            let arguments =
-                format!("--keep --passes 1 -c 1 --engine {engine} -l {}", load.display());
+            let arguments = format!("--keep --passes 1 {engine} -l {}", load.display());
             let table = run_on(&arguments, &[&disk.path()]).expect(0).table();
             assert_eq!(table.summary("all", "all").int("errors"), 0, "{fs_type} {engine}");
-            assert_eq!((table.ops()["write"], table.ops()["setacl"]), (3, 2));
+            assert_eq!((table.ops()["write"], table.ops()["setacl"]), (9, 6));
             let bytes = |op: &str| table.summary("all", op).int("bytes");
-            assert_eq!((bytes("write"), bytes("read")), (3000 + 100 + 20, 3000));
+            assert_eq!((bytes("write"), bytes("read")), (3 * (3000 + 100 + 20), 3 * 3000));
             let own = run_dir(&disk.path()).unwrap().join("clients/client0");
             let (file, other) = (own.join("a"), own.join("a2"));
             let seen = run("getfattr", &["--absolute-names", "-d", "-e", "hex", label(&file)]);
@@ -183,10 +188,10 @@ fn copies_are_equal() {
     );
     let load = loadfile(files.path(), "c.load", &lines);
     for engine in ENGINES {
-        let arguments = format!("--keep --passes 1 -c 1 --engine {engine} -l {}", load.display());
+        let arguments = format!("--keep --passes 1 {engine} -l {}", load.display());
         let table = run_on(&arguments, &[&disk.path()]).expect(1).table();
         // The second sendfile starts at the end: it is short.
-        let short = (("sendfile".to_owned(), "SHORT".to_owned()), 1);
+        let short = (("sendfile".to_owned(), "SHORT".to_owned()), 3);
         assert_eq!(table.errors().into_iter().collect::<Vec<_>>(), [short], "{engine}");
         let own = run_dir(&disk.path()).unwrap().join("clients/client0");
         let bytes = fs::read(own.join("a")).unwrap();
@@ -208,9 +213,9 @@ fn a_file_system_without_attributes_says_so() {
     );
     let load = loadfile(files.path(), "n.load", &lines);
     for engine in ENGINES {
-        let arguments = format!("--passes 1 -c 2 --engine {engine} -l {}", load.display());
+        let arguments = format!("--passes 1 {engine} -l {}", load.display());
         let finished = run_on(&arguments, &[&disk.path()]).expect(1);
-        let count = |op: &str| ((op.to_owned(), "EOPNOTSUPP".to_owned()), 2);
+        let count = |op: &str| ((op.to_owned(), "EOPNOTSUPP".to_owned()), 3);
         let errors: Vec<_> = finished.table().errors().into_iter().collect();
         assert_eq!(errors, [count("setacl"), count("setxattr")], "{engine}");
         assert_clean(&[&disk.path()]);

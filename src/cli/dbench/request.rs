@@ -14,6 +14,7 @@ use crate::run::{Conditions, Dbench, RunRequest};
 
 /// Wait this long for operations that are under way when time is up.
 const GRACE: Duration = Duration::from_secs(10);
+const HANG_AFTER: Duration = Duration::from_secs(30);
 /// More clients than any machine has memory for.
 const MOST_CLIENTS: u32 = 1_000_000;
 
@@ -45,6 +46,7 @@ pub(in crate::cli) fn request(args: DbenchArgs) -> Result<RunRequest, String> {
         time: Some(warmup + limit),
         warmup: Duration::ZERO,
         grace: GRACE,
+        hang_after: HANG_AFTER,
         interval: None,
         interval_ops: false,
         pass_rows: args.show_execute_time,
