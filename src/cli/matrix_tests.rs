@@ -39,6 +39,7 @@ fn every_option_of_run_is_there() {
             "require-mounts",
             "keep",
             "seed",
+            "hang-after",
             "preset",
         ];
         assert_eq!(refused, fixed.contains(&long) || of_disks, "--vary {long}=a,b");
