@@ -77,7 +77,9 @@ fn write(report: &Report, format: CheckFormat) -> std::io::Result<()> {
             let mut csv = csv::Writer::from_writer(&mut out);
             csv.write_record(["op", "ops"])?;
             for count in &report.ops {
-                csv.write_record([count.op.to_string(), count.count.to_string()])?;
+                let ops =
+                    count.mean.map_or_else(|| count.count.to_string(), |mean| mean.to_string());
+                csv.write_record([count.op, ops.as_str()])?;
             }
             csv.flush()?;
         }

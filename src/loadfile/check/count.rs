@@ -63,6 +63,10 @@ impl Sum {
         }
     }
 
+    fn exact_or_mean(self) -> f64 {
+        self.exact as f64 + self.mean
+    }
+
     fn total(self) -> u64 {
         self.exact.saturating_add(self.mean.round() as u64)
     }
@@ -235,11 +239,13 @@ impl<'a> Counter<'a> {
         (report.read_bytes, report.write_bytes) = (self.read.total(), self.written.total());
         report.dispositions = self.dispositions.map(Sum::total);
         for (&kind, (count, failures)) in OpKind::ALL.iter().zip(self.ops) {
+            let mean = (count.mean > 0.0).then(|| count.exact_or_mean());
             let (count, failures) = (count.total(), failures.total());
             report.total_ops = report.total_ops.saturating_add(count);
             report.expected_failures = report.expected_failures.saturating_add(failures);
-            if count > 0 {
-                report.ops.push(OpCount { op: kind.word(), count, expected_failures: failures });
+            if count > 0 || mean.is_some() {
+                let op = kind.word();
+                report.ops.push(OpCount { op, count, mean, expected_failures: failures });
             }
         }
     }

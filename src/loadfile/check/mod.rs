@@ -91,12 +91,15 @@ pub struct Report {
 }
 
 /// How often an operation occurs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OpCount {
     /// Its word.
     pub op: &'static str,
-    /// How often.
+    /// How often, in whole numbers.
     pub count: u64,
+    /// How often in the mean of many passes, where CHOOSE decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean: Option<f64>,
     /// How many of them are expected to fail; 0 where the status does not count.
     pub expected_failures: u64,
 }

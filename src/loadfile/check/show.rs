@@ -92,8 +92,9 @@ fn parts(report: &Report, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 fn table(report: &Report, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     writeln!(f, "\n  {:<24}{:>12}{:>8}{:>18}", "operation", "count", "share", "expected to fail")?;
     for op in &report.ops {
-        let share = 100.0 * op.count as f64 / report.total_ops.max(1) as f64;
-        writeln!(f, "  {:<24}{:>12}{share:>7.1}%{:>18}", op.op, op.count, op.expected_failures)?;
+        let share = 100.0 * op.mean.unwrap_or(op.count as f64) / report.total_ops.max(1) as f64;
+        let count = op.mean.map_or_else(|| op.count.to_string(), |mean| format!("{mean:.2}"));
+        writeln!(f, "  {:<24}{count:>12}{share:>7.1}%{:>18}", op.op, op.expected_failures)?;
     }
     Ok(())
 }

@@ -134,3 +134,14 @@ fn sizes_are_those_of_the_largest_block() {
     assert_eq!((report.live_bytes_max, report.live_bytes_end), (5000, 0));
     assert!(report.to_string().contains("5000 B (5.00 kB) (estimate)"));
 }
+
+/// 3 of 4 passes close, 1 of 4 flushes: what is less than a half is told as well.
+#[test]
+fn rare_blocks_are_counted_by_their_share() {
+    let text = "Flush 9 *\nCHOOSE 3\nClose 1 *\nEND\nCHOOSE 1\nFlush 1 *\nLockX 1 0 1 *\nEND\n";
+    let report = check(&good(text));
+    let counts: Vec<_> = report.ops.iter().map(|op| (op.op, op.mean)).collect();
+    assert_eq!(counts, [("Close", Some(0.75)), ("Flush", Some(1.25)), ("LockX", Some(0.25))]);
+    let shown = report.to_string();
+    assert!(shown.lines().any(|line| line.trim().starts_with("LockX") && line.contains("0.25")));
+}
