@@ -199,7 +199,7 @@ fn a_reader_that_goes_away_ends_the_search() {
 /// A device that becomes smaller answers with EIO behind its end.
 #[test]
 fn a_disk_with_errors_is_named_and_the_others_go_on() {
-    let bad = or_skip!(LoopFs::new("ext4", 64));
+    let bad = or_skip!(LoopFs::in_memory("ext4", 64));
     let good = or_skip!(TmpFs::new("64m"));
     let disks = [bad.path(), good.path()];
     let running = search("--preset disks --together -t 1s --file-size 16m", &disks);
