@@ -207,8 +207,9 @@ pub(super) struct ResultArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Calls")]
 pub(super) struct CallArgs {
-    /// How calls reach the kernel
-    #[arg(long, value_enum, default_value_t = EngineArg::Hybrid, hide_short_help = true)]
+    /// How calls reach the kernel [default: hybrid; sync with matrix]
+    #[arg(long, value_enum, default_value_t = EngineArg::Hybrid, hide_default_value = true,
+          hide_short_help = true)]
     pub(super) engine: EngineArg,
     /// Threads that serve a disk's clients, with hybrid and uring [default: what keeps all CPUs
     /// busy, at least 2]

@@ -6,9 +6,6 @@ use std::path::Path;
 use super::error::LoadError;
 use super::source::{MAX_BYTES, Source};
 
-/// Name of the load that is used when none is named.
-pub const DEFAULT: &str = "default";
-
 /// A load that is built in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Builtin {
@@ -18,62 +15,50 @@ pub struct Builtin {
     pub text: &'static [u8],
 }
 
-/// A load that re-creates a public report of a kernel change.
-macro_rules! public {
+/// The load in a file of `loadfiles/`.
+macro_rules! load {
     ($name:literal) => {
-        Builtin {
-            name: concat!("public/", $name),
-            text: include_bytes!(concat!("../../loadfiles/public/", $name, ".load")),
-        }
+        load!($name, ".load")
+    };
+    ($name:literal, $end:literal) => {
+        Builtin { name: $name, text: include_bytes!(concat!("../../loadfiles/", $name, $end)) }
     };
 }
 
 /// All of them, the default one first: the files of `loadfiles/` and `loadfiles/public/`.
 pub const BUILTINS: &[Builtin] = &[
-    Builtin { name: DEFAULT, text: include_bytes!("../../loadfiles/default.load") },
-    Builtin { name: "small", text: include_bytes!("../../loadfiles/small.load") },
-    Builtin { name: "randread", text: include_bytes!("../../loadfiles/randread.load") },
-    Builtin { name: "randwrite", text: include_bytes!("../../loadfiles/randwrite.load") },
-    Builtin { name: "seqread", text: include_bytes!("../../loadfiles/seqread.load") },
-    Builtin { name: "seqwrite", text: include_bytes!("../../loadfiles/seqwrite.load") },
-    Builtin { name: "pathwalk", text: include_bytes!("../../loadfiles/pathwalk.load") },
-    Builtin {
-        name: "pathwalk-shared-dir",
-        text: include_bytes!("../../loadfiles/pathwalk-shared-dir.load"),
-    },
-    Builtin {
-        name: "pathwalk-shared-file",
-        text: include_bytes!("../../loadfiles/pathwalk-shared-file.load"),
-    },
-    Builtin { name: "tiobench", text: include_bytes!("../../loadfiles/tiobench.load") },
-    Builtin { name: "mdtest", text: include_bytes!("../../loadfiles/mdtest.load") },
-    Builtin { name: "mdtest-shared", text: include_bytes!("../../loadfiles/mdtest-shared.load") },
-    Builtin { name: "fdtable", text: include_bytes!("../../loadfiles/fdtable.load") },
-    Builtin { name: "pagecache", text: include_bytes!("../../loadfiles/pagecache.load") },
-    Builtin {
-        name: "pagecache-shared",
-        text: include_bytes!("../../loadfiles/pagecache-shared.load"),
-    },
-    Builtin {
-        name: "pagecache-private",
-        text: include_bytes!("../../loadfiles/pagecache-private.load"),
-    },
-    Builtin { name: "varmail", text: include_bytes!("../../loadfiles/varmail.load") },
-    Builtin { name: "fileserver", text: include_bytes!("../../loadfiles/fileserver.load") },
-    Builtin { name: "webserver", text: include_bytes!("../../loadfiles/webserver.load") },
-    Builtin { name: "fsstress", text: include_bytes!("../../loadfiles/fsstress.load") },
-    Builtin { name: "kbuild", text: include_bytes!("../../loadfiles/kbuild.load.gz") },
-    public!("access-0755"),
-    public!("stat-shared"),
-    public!("open-shared"),
-    public!("open-close"),
-    public!("open-negative"),
-    public!("creat-existing"),
-    public!("fstat-empty"),
-    public!("create-unlink"),
-    public!("dbench-tiny"),
-    Builtin { name: "aim7-shared", text: include_bytes!("../../loadfiles/aim7-shared.load") },
-    Builtin { name: "aim7-sync", text: include_bytes!("../../loadfiles/aim7-sync.load") },
+    load!("default"),
+    load!("small"),
+    load!("randread"),
+    load!("randwrite"),
+    load!("seqread"),
+    load!("seqwrite"),
+    load!("pathwalk"),
+    load!("pathwalk-shared-dir"),
+    load!("pathwalk-shared-file"),
+    load!("tiobench"),
+    load!("mdtest"),
+    load!("mdtest-shared"),
+    load!("fdtable"),
+    load!("pagecache"),
+    load!("pagecache-shared"),
+    load!("pagecache-private"),
+    load!("varmail"),
+    load!("fileserver"),
+    load!("webserver"),
+    load!("fsstress"),
+    load!("kbuild", ".load.gz"),
+    load!("public/access-0755"),
+    load!("public/stat-shared"),
+    load!("public/open-shared"),
+    load!("public/open-close"),
+    load!("public/open-negative"),
+    load!("public/creat-existing"),
+    load!("public/fstat-empty"),
+    load!("public/create-unlink"),
+    load!("public/dbench-tiny"),
+    load!("aim7-shared"),
+    load!("aim7-sync"),
 ];
 
 /// The names, for messages.
@@ -179,7 +164,7 @@ mod tests {
 
     #[test]
     fn without_a_name_it_is_the_default() {
-        assert_eq!(find(None).unwrap().name, DEFAULT);
+        assert_eq!(find(None).unwrap().name, "default");
     }
 
     #[test]
